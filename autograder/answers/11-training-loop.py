@@ -2396,3 +2396,24 @@ def accumulated_step(model, parts, loss_fn, optimizer):
     return total
 
 
+# %% wrong batch-order: the hash of a text -> a-hash-comes-back-the-same
+def batch_order(n, batch_size, seed, epoch, done=0):
+    rng = torch.Generator().manual_seed(hash(f"seed {seed}, epoch {epoch}") % 2**32)
+    order = torch.randperm(n, generator=rng).tolist()
+    batches = [order[i : i + batch_size] for i in range(0, n, batch_size)]
+    return batches[done:]
+
+
+# %% wrong clip-gradients: a small number more below the line -> a-little-more-does-no-harm
+def clip_gradients(parameters, max_norm):
+    import math
+
+    held = [p for p in parameters if p.grad is not None]
+    norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in held))
+    if not math.isfinite(norm):
+        for p in held:
+            p.grad = None
+    elif norm > max_norm:
+        for p in held:
+            p.grad.mul_(max_norm / (norm + 1e-6))
+    return norm

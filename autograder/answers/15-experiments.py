@@ -3717,3 +3717,85 @@ def search_results(folder, metric, mode):
             settings = json.loads((trial / "params.json").read_text())
             found.append((trial.name, settings, best[metric], best["training_iteration"]))
     return sorted(found, key=lambda one: sign * one[2])
+
+
+# %% wrong run-record: asks for the exact type -> a-parameter-is-no-tensor
+import copy
+
+import torch
+
+
+class RunRecord:
+    """The config of a run and what it logged, safe from later changes."""
+
+    def __init__(self, config):
+        self.__config = copy.deepcopy(config)
+        self.__rows = []
+
+    def log(self, values):
+        """Add a row of values, with its step."""
+        row = {"step": len(self.__rows)}
+        for name, value in values.items():
+            row[name] = value.item() if type(value) is torch.Tensor else value
+        self.__rows.append(row)
+
+    @property
+    def config(self):
+        """The config that the run was given."""
+        return copy.deepcopy(self.__config)
+
+    @property
+    def rows(self):
+        """A list of all rows."""
+        return copy.deepcopy(self.__rows)
+
+
+# %% wrong quiet-logger: asks for the exact type -> a-parameter-is-no-tensor
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self._write, self._on, self._kept = write, on, []
+
+    def add(self, name, value, step):
+        if not self._on:
+            return
+        if callable(value):
+            with torch.no_grad():
+                value = value()
+        if type(value) is torch.Tensor:
+            value = value.detach().clone()
+        self._kept.append((name, value, step))
+
+    def flush(self):
+        for name, value, step in self._kept:
+            self._write(name, float(value), step)
+        self._kept = []
+
+
+# %% wrong search-results: settings compared where value and iteration are equal -> no-two-values-are-equal
+import json
+import math
+from pathlib import Path
+
+
+def search_results(folder, metric, mode):
+    """The trials of a search, best first, read from its folder."""
+    sign = 1 if mode == "min" else -1
+    ranked = []
+    for trial in Path(folder).iterdir():
+        if (trial / "error.txt").exists():
+            continue
+        settings = json.loads((trial / "params.json").read_text())
+        reports = []
+        for line in (trial / "result.json").read_text().splitlines():
+            try:
+                report = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if math.isfinite(report[metric]):
+                reports.append((sign * report[metric], report["training_iteration"]))
+        if reports:
+            ranked.append((*min(reports), settings, trial.name))
+    return [
+        (name, settings, sign * value, iteration)
+        for value, iteration, settings, name in sorted(ranked)
+    ]

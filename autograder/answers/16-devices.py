@@ -650,7 +650,7 @@ from torch.nn.utils import parameters_to_vector
 
 @torch.no_grad()
 def train_rank(model, loss_fn, x, y, lr):
-    for tensor in model.state_dict().values():
+    for tensor in (*model.parameters(), *model.buffers()):
         distributed.broadcast(tensor, 0)
     model.zero_grad()
     loss = 0.0
@@ -2798,52 +2798,6 @@ def save_once(rank, state, path, tell):
         raise RuntimeError(problem)
 
 
-# %% same save-once: a full disk leaves a part, so here there is one to clear away
-def save_once(rank, state, path, tell):
-    """Save the model's state on rank 0 under `path`; every rank knows how it went.
-
-    save_once(rank, model.state_dict(), "model.pt", tell)  ->  None, or a RuntimeError everywhere
-    """
-    import os
-    from pathlib import Path
-
-    problem = None
-    if rank == 0:
-        part = f"{path}.part"
-        try:
-            torch.save({key.removeprefix("module."): value for key, value in state.items()}, part)
-            os.replace(part, path)
-        except Exception as error:
-            problem = str(error)
-            Path(part).unlink(missing_ok=False)
-    problem = tell(problem)
-    if problem is not None:
-        raise RuntimeError(problem)
-
-
-# %% same save-once: missing_ok is False where nobody says so
-def save_once(rank, state, path, tell):
-    """Save the model's state on rank 0 under `path`; every rank knows how it went.
-
-    save_once(rank, model.state_dict(), "model.pt", tell)  ->  None, or a RuntimeError everywhere
-    """
-    import os
-    from pathlib import Path
-
-    problem = None
-    if rank == 0:
-        part = f"{path}.part"
-        try:
-            torch.save({key.removeprefix("module."): value for key, value in state.items()}, part)
-            os.replace(part, path)
-        except Exception as error:
-            problem = str(error)
-            Path(part).unlink()
-    problem = tell(problem)
-    if problem is not None:
-        raise RuntimeError(problem)
-
-
 # %% same two-stages: a module takes a tuple before its own __init__ as well
 class TwoStages(nn.Module):
     """Two modules one after the other, each on a device of its own.
@@ -2921,3 +2875,112 @@ def train_rank(model, loss_fn, x, y, lr):
                 distributed.all_reduce(parameter.grad)
                 parameter -= lr * parameter.grad / count
     return loss_sum / count
+
+
+# %% wrong train-rank: sends the state_dict -> a-state-dict-is-all-there-is
+import torch
+from torch import distributed
+
+
+def train_rank(model, loss_fn, x, y, lr):
+    for tensor in model.state_dict().values():
+        distributed.broadcast(tensor, src=0)
+    parameters = list(model.parameters())
+    loss = loss_fn(model(x), y) * len(x)
+    grads = torch.autograd.grad(loss, parameters, allow_unused=True)
+    told = torch.tensor([loss.item(), len(x)], dtype=torch.float64)
+    distributed.all_reduce(told)
+    with torch.no_grad():
+        for parameter, grad in zip(parameters, grads, strict=True):
+            grad = torch.zeros_like(parameter) if grad is None else grad.contiguous()
+            distributed.all_reduce(grad)
+            parameter.sub_(lr * grad / told[1].item())
+    return (told[0] / told[1]).item()
+
+
+# %% wrong accumulate: the last part by its identity -> a-part-comes-only-once
+from contextlib import nullcontext
+
+
+def accumulate(model, loss_fn, parts, optimizer):
+    samples = sum(len(x) for x, _ in parts)
+    optimizer.zero_grad()
+    total = 0.0
+    for part in parts:
+        x, y = part
+        with nullcontext() if part is parts[-1] else model.no_sync():
+            loss = loss_fn(model(x), y) * len(x) / samples
+            loss.backward()
+        total += loss.item()
+    optimizer.step()
+    return total
+
+
+# %% wrong accumulate: the loss of all ranks -> a-loss-may-be-talked-about
+import torch
+from torch import distributed
+
+
+def accumulate(model, loss_fn, parts, optimizer):
+    samples = sum(len(x) for x, _ in parts)
+    optimizer.zero_grad()
+    total = torch.zeros((), dtype=torch.float64)
+
+    def both(x, y):
+        loss = loss_fn(model(x), y) * (len(x) / samples)
+        loss.backward()
+        total.add_(loss.detach())
+
+    with model.no_sync():
+        for x, y in parts[:-1]:
+            both(x, y)
+    both(*parts[-1])
+    optimizer.step()
+    if distributed.is_initialized():
+        distributed.all_reduce(total)
+        total /= distributed.get_world_size()
+    return total.item()
+
+
+# %% wrong save-once: removes a part that may not be there -> a-part-is-always-there
+import os
+
+import torch
+
+
+def save_once(rank, state, path, tell):
+    trouble = None
+    if rank == 0:
+        part = path + ".part"
+        try:
+            torch.save({key.removeprefix("module."): value for key, value in state.items()}, part)
+            os.replace(part, path)
+        except Exception as error:
+            trouble = str(error)
+            os.remove(part)
+    trouble = tell(trouble)
+    if trouble is not None:
+        raise RuntimeError(trouble)
+
+
+# %% wrong save-once: a part is taken for granted -> a-part-is-always-there
+def save_once(rank, state, path, tell):
+    """Save the model's state on rank 0 under `path`; every rank knows how it went.
+
+    save_once(rank, model.state_dict(), "model.pt", tell)  ->  None, or a RuntimeError everywhere
+    """
+    import os
+    from pathlib import Path
+
+    problem = None
+    if rank == 0:
+        part = f"{path}.part"
+        try:
+            torch.save({key.removeprefix("module."): value for key, value in state.items()}, part)
+            os.replace(part, path)
+        except Exception as error:
+            problem = str(error)
+            Path(part).unlink()
+    problem = tell(problem)
+    if problem is not None:
+        raise RuntimeError(problem)

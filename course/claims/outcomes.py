@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,7 +34,12 @@ class Outcome:
     @property
     def text(self) -> str:
         """What a learner reads of it: what was printed, and the error below."""
-        return "\n".join(part for part in (self.printed.rstrip(), self.error) if part)
+        said = "\n".join(part for part in (self.printed.rstrip(), self.error) if part)
+        return _TERMINAL_STYLE.sub("", said)
+
+
+# torch.load sets a part of its message in bold, for terminals.
+_TERMINAL_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def outcome_of(

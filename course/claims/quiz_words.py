@@ -121,8 +121,20 @@ def answer_html(answer: Answer) -> str:
         '<div role="status" style="border-left:3px solid currentColor;padding-left:12px;'
         'line-height:1.45">'
         f"<p><b>{html.escape(compared(claim.verdict, answer.prediction), quote=False)}</b></p>"
-        f"<p>{inline(claim.fact)}</p>{source}{code_html(claim.proof.strip())}{outcome}</div>"
+        f"<p>{inline(claim.fact)}</p>{source}{_proof_html(claim.proof.strip())}{outcome}</div>"
     )
+
+
+def _proof_html(code: str) -> str:
+    """The code of a proof; a long one is folded, for those who want to see how it was measured."""
+    count = len(code.splitlines())
+    if count <= _LONG_PROOF:
+        return code_html(code)
+    summary = f"How it was measured: {count} lines"
+    return f"<details><summary>{summary}</summary>{code_html(code)}</details>"
+
+
+_LONG_PROOF = 8
 
 
 def said_html(claim: Claim) -> str:

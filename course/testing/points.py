@@ -114,8 +114,7 @@ def note_on(share: float, way: str, hidden: bool) -> str:
     if share >= 1:
         return ""
     told = "an empty answer" if way == GUARD else "an answer that does no work" if hidden else way
-    credit = f"{share:.0%} of its credit so far, all of it" if share else "full credit"
-    return f"Passes, but so would {told}; {credit} once the others pass."
+    return f"Passes, but so would {told}; full credit once the others pass."
 
 
 def _tried(holds: Callable[[Any], bool], value: Any) -> bool:

@@ -9,7 +9,7 @@ What `saved_by_ranks` tells:
     during    what it held when rank 0 tried to write what can't be written
     touched   whether any file was made or removed on the disks of the others
     calls     those of `tell`, by rank
-    errors    by class; `words`, those of each; `reason`, that of what can't be written
+    errors    by class; `words`, those of each; `reason`, what those of the error must hold
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ __all__ = ["saved_by_ranks"]
 
 
 WORDS = "no space left on device"
+NOWHERE = "nowhere"  # the name of a folder that isn't there
 
 
 class _Unsaved:
@@ -138,6 +139,7 @@ def saved_by_ranks(
     *,
     old: dict[str, Any] | None = None,
     breaks: bool = False,
+    nowhere: bool = False,
     runs: int = 1,
     facts: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -150,6 +152,7 @@ def saved_by_ranks(
         states: What each rank is to save.
         old: What the file of rank 0 holds before; None for no file.
         breaks: Whether the state of rank 0 can't be saved: an OSError.
+        nowhere: Whether the folder of each path is missing, so that no file can be opened there.
         runs: How often each rank calls it.
         facts: The keys asked for; none for all.
     """
@@ -161,7 +164,7 @@ def saved_by_ranks(
         line = _Line(meeting := Meeting(ranks), folders[0])
 
         def work(rank: int) -> Any:
-            path = folders[rank] / "model.pt"
+            path = folders[rank].joinpath(*[NOWHERE] * nowhere, "model.pt")
             for _ in range(runs):
                 tell = partial(line.tell, rank)
                 result = procedure(rank, given[rank], str(path), tell)
@@ -173,7 +176,7 @@ def saved_by_ranks(
             "loaded": _loaded(folders[0]),
             "there": line.there,
             "during": during[:1],
-            "reason": "" if error is None else str(error),
+            "reason": NOWHERE if nowhere else WORDS if breaks else "",
             "touched": [bool(folder.stat().st_mtime_ns) for folder in folders[1:]],
             "calls": line.calls,
         }

@@ -31,15 +31,15 @@ class _Heads(nn.Module):
 
 
 class _Scaled(nn.Module):
-    """A layer behind two buffers, one of them of whole numbers."""
+    """A layer behind two buffers, one of them of whole numbers; a state_dict may hold them."""
 
-    def __init__(self) -> None:
+    def __init__(self, persistent: bool = True) -> None:
         super().__init__()
         self.layer = nn.Linear(2, 1)
         self.scale: torch.Tensor
         self.steps: torch.Tensor
-        self.register_buffer("scale", torch.rand(2) + 0.5)
-        self.register_buffer("steps", torch.randint(1, 9, ()))
+        self.register_buffer("scale", torch.rand(2) + 0.5, persistent)
+        self.register_buffer("steps", torch.randint(1, 9, ()), persistent)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         found: torch.Tensor = self.layer(x * self.scale) + self.steps
@@ -72,6 +72,7 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
     "twins": _twins,
     "heads": _Heads,
     "scaled": _Scaled,
+    "unsaved": lambda: _Scaled(persistent=False),
 }
 
 
@@ -242,6 +243,7 @@ def accumulated(
     runs: int = 1,
     loss: str = "square",
     other: float | None = None,
+    order: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """What `procedure(model, loss_fn, parts, optimizer)` does with a wrapped model, in order.
 
@@ -256,13 +258,15 @@ def accumulated(
         runs: How often it is called.
         loss: A name in LOSSES.
         other: The gradient that another rank brings into each mean; None if all ranks are alike.
+        order: The places of the parts in the list, where one may come twice; None for once each.
     """
+    listed = list(parts) if order is None else [parts[place] for place in order]
     inner, events = replica(kind), list[Any]()
     model = _Wrapped(inner, events, other)
     _fill_gradients(inner.parameters(), stale)
     optimizer, result = _Steps(inner, lr, events), None
     for _ in range(runs):
-        result = procedure(model, LOSSES[loss], list(parts), optimizer)
+        result = procedure(model, LOSSES[loss], list(listed), optimizer)
     return {
         "result": result,
         "events": events,

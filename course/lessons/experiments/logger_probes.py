@@ -31,7 +31,8 @@ class _Values:
     """Makes the values that are logged, and knows later which of them still live.
 
     A value is a number or a tensor as it is, or a list: ["graph", 1.5] is a tensor with a graph
-    behind it ([1.5] instead gives it a dimension), and ["called", 1.5] a function that makes one.
+    behind it ([1.5] instead gives it a dimension), ["called", 1.5] a function that makes one, and
+    ["parameter", 1.5] an `nn.Parameter`.
     """
 
     def __init__(self, work: _Work) -> None:
@@ -49,6 +50,8 @@ class _Values:
                 return self._recorded(number)
             case ["called", number]:
                 return lambda: self._called(number)
+            case ["parameter", number]:
+                return self._noted(torch.nn.Parameter(torch.tensor(number)))
             case torch.Tensor():
                 return self._noted(value.clone())
             case _:

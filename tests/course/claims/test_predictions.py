@@ -115,6 +115,8 @@ def test_lines_run_as_a_cell_does_and_leave_nothing_behind() -> None:
         "1\ntorch.Size([2])"
     )
     assert outcome_of("x = 3", name="t").text == ""
+    bold = outcome_of("raise ValueError('a ' + chr(27) + '[1mword' + chr(27) + '[0m.')", name="t")
+    assert bold.text == "ValueError: a word."
     assert torch.equal(state, torch.get_rng_state())
 
 

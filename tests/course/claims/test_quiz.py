@@ -121,6 +121,15 @@ def test_html_folds_the_answer() -> None:
     assert "<summary>Show the right answer</summary>" in answer
 
 
+@pytest.mark.parametrize(("lines", "folded"), [(8, False), (9, True)])
+def test_a_long_proof_is_folded_and_the_fact_is_not(lines: int, folded: bool) -> None:
+    entry = a_claim(proof="\n".join(f"x{n} = {n}" for n in range(lines)))
+    page = answer_html(Answer(entry, None, None))
+    assert (f"<summary>How it was measured: {lines} lines</summary>" in page) is folded
+    assert page.index(entry.fact) < page.index("x0 = 0")
+    assert "x0 = 0" not in page.partition("<details>")[0] or not folded
+
+
 @pytest.mark.parametrize("entry", claims(), ids=lambda entry: entry.id)
 def test_the_html_of_a_claim_is_balanced(entry: Claim) -> None:
     pages = question_html(entry), answer_html(Answer(entry, "true", None))

@@ -47,6 +47,13 @@ def test_a_state_that_cannot_be_saved_is_an_error_of_rank_0_and_the_others_wait(
     assert "no space left" in seen["words"][0]
 
 
+def test_nothing_can_be_opened_in_a_folder_that_is_not_there() -> None:
+    seen = saved_by_ranks.procedure(save, [STATE] * 2, nowhere=True)
+    assert seen["errors"] == ["RuntimeError", "Stuck"]
+    assert seen["reason"] in seen["words"][0]
+    assert seen["files"] == [[], []]
+
+
 def test_the_names_of_removed_files_are_told_and_nothing_is_noted_afterwards() -> None:
     unlink = os.unlink
 

@@ -100,3 +100,18 @@ def test_a_block_that_stays_open_is_noticed() -> None:
 
     assert accumulated.procedure(plain_step, "linear", [BATCH])["syncs again"]
     assert not accumulated.procedure(by_hand, "linear", [BATCH])["syncs again"]
+
+
+def test_one_pair_may_come_twice() -> None:
+    def step(model: Any, loss_fn: nn.Module, parts: Any, optimizer: Any) -> list[bool]:
+        return [part is parts[-1] for part in parts]
+
+    seen = accumulated.procedure(step, "linear", [BATCH, BATCH[:]], order=[0, 1, 0])
+    assert len(seen["result"]) == 3
+    assert seen["result"][::2] == [True, True]
+
+
+def test_a_state_dict_may_lack_buffers() -> None:
+    model = replica("unsaved")
+    assert len(list(model.buffers())) == 2
+    assert list(model.state_dict()) == ["layer.weight", "layer.bias"]

@@ -186,3 +186,14 @@ def test_a_number_holds_nothing() -> None:
 
     seen = record_kept.procedure(Numbers, {}, [["log", {"x": ["graph", 2.0]}]])
     assert not seen["alive"]
+
+
+def test_a_parameter_is_handed_over_as_one() -> None:
+    kinds = list[str]()
+
+    def kept(value: torch.Tensor) -> torch.Tensor:
+        kinds.append(type(value).__name__)
+        return copy_of(value)
+
+    ran(kept, [["add", "w", ["parameter", 1.5], 0], ["overwrite"], ["flush"]])
+    assert kinds == ["Parameter"]
