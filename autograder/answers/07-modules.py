@@ -658,6 +658,56 @@ class Classifier(nn.Module):
         return self.head(self.encoder(x))
 
 
+# %% wrong classifier: the lesson's block inside a block -> a-block-in-a-block-is-flat
+def conv_and_norm(a, b, *args, **kwargs):
+    return nn.Sequential(nn.Conv2d(a, b, *args, **kwargs), nn.BatchNorm2d(b), nn.ReLU())
+
+
+class Classifier(nn.Module):
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        blocks = [
+            nn.Sequential(conv_and_norm(a, b, 3, padding=1), nn.MaxPool2d(2))
+            for a, b in pairwise([in_channels, *channels])
+        ]
+        self.encoder = nn.Sequential(*blocks)
+        height, width = (side // 2 ** len(channels) for side in size)
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(channels[-1] * height * width, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, classes),
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+# %% right classifier: the lesson's block, unpacked
+def conv_and_norm(a, b, *args, **kwargs):
+    return nn.Sequential(nn.Conv2d(a, b, *args, **kwargs), nn.BatchNorm2d(b), nn.ReLU())
+
+
+class Classifier(nn.Module):
+    def __init__(self, in_channels, channels, hidden, classes, size):
+        super().__init__()
+        blocks = [
+            nn.Sequential(*conv_and_norm(a, b, 3, padding=1), nn.MaxPool2d(2))
+            for a, b in pairwise([in_channels, *channels])
+        ]
+        self.encoder = nn.Sequential(*blocks)
+        height, width = (side // 2 ** len(channels) for side in size)
+        self.head = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(channels[-1] * height * width, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, classes),
+        )
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
 # %% wrong classifier: no norm -> blocks-need-no-norm
 class Classifier(nn.Module):
     def __init__(self, in_channels, channels, hidden, classes, size):

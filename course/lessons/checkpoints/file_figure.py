@@ -189,9 +189,11 @@ def _joined(name: str, key: str) -> str:
 _LEFT, _BARS, _NUMBER = 160.0, 270.0, 66.0  # px: the entry's name, its bar, its bytes
 _ROW, _BAR = 21.0, 15.0
 _MOST = 12  # rows of a file; what is beyond is counted
-_CAPTION = (
-    "A row for each entry of the zip, its bar to scale in bytes. The coloured part of a storage is "
-    "what its tensors reach; the grey part travels with them all the same."
+_CAPTION = "A row for each entry of the zip, its bar to scale in bytes."
+# Where a storage is larger than what its tensors reach.
+_BALLAST = (
+    " The coloured part of a storage is what its tensors reach; the grey part travels with them "
+    "all the same."
 )
 
 
@@ -214,7 +216,19 @@ def show_file(*paths: str | Path) -> Picture:
     files = [read_file(path) for path in paths]
     most = max(nbytes for file in files for _, nbytes, _ in _rows(file))
     scene = stack([_file_scene(file, most) for file in files], gap=14)
-    return Picture(partial(paint, scene), alt=" ".join(map(_words, files)), caption=_CAPTION)
+    caption = _CAPTION + _BALLAST * any(map(_has_ballast, files))
+    return Picture(partial(paint, scene), alt=" ".join(map(_words, files)), caption=caption)
+
+
+def _has_ballast(file: Contents) -> bool:
+    """Whether a storage of this file has elements that none of its tensors reaches."""
+    ends: dict[str, int] = {}
+    for one in sorted(file.tensors, key=lambda one: one.span):
+        start, stop = one.span
+        if start > ends.get(one.storage, 0):
+            return True
+        ends[one.storage] = max(stop, ends.get(one.storage, 0))
+    return any(ends[one.storage] < one.numel for one in file.tensors)
 
 
 Row = tuple[str, int, tuple[Stored, ...]]

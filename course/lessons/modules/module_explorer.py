@@ -149,6 +149,7 @@ _OWN = "the one in the cell"
 _FIRST = next(iter(EXAMPLES))
 _MOST = 16  # boxes to tick
 _MOST_REASONS = 4
+_ROWS = 14  # of code
 _NOT_CODE = "# the model that the cell gave, as it is now"
 
 
@@ -220,7 +221,9 @@ def judged(said: set[str], step: Step) -> tuple[bool, str]:
     if said == moved:
         return True, f"✓ Right. {told}"
     rows = {row.path: row for row in step.rows}
-    reasons = [_why(rows[path], path in moved) for path in sorted(said ^ moved)]
+    wrong = sorted(said ^ moved)
+    still = sorted(step.moved.keys() - moved - {*wrong})  # rightly left alone; why is told, too
+    reasons = [_why(rows[path], path in moved) for path in (*wrong, *still)]
     return False, f"✗ Not quite. {told} {' '.join(reasons[:_MOST_REASONS])}"
 
 
@@ -257,7 +260,7 @@ class ModulePanel:
         wide = Layout(width="auto")
         self.example = Dropdown(options=[*own, *EXAMPLES], **labelled("Model:"))
         self.code = Textarea(
-            rows=14, continuous_update=False, layout=at_most("72ch"), **labelled("Code:")
+            rows=_ROWS, continuous_update=False, layout=at_most("72ch"), **labelled("Code:")
         )
         self.question, self.message, self.picture = HTML(), HTML(), HTML()
         self.boxes: tuple[Any, ...] = ()
@@ -278,6 +281,7 @@ class ModulePanel:
         own = self.example.value == _OWN
         code = _NOT_CODE if own else EXAMPLES[self.example.value]
         self.code.disabled = own
+        self.code.rows = 1 if own else _ROWS
         if self.code.value == code:
             self.start()
         else:
@@ -330,6 +334,7 @@ def _question(model: str, offered: int) -> str:
     """What is asked, about which model."""
     step = "one step of <code>SGD(model.parameters())</code>"
     words = f"{escape(model)}: which of these {offered} tensors will {step} move? Tick them first."
+    words += " The loss is a sum of all outputs, each with a random weight."
     return f'<div style="{PROSE}">Model: {words}</div>'
 
 

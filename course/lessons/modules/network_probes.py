@@ -109,8 +109,7 @@ def _copied(value: Any) -> Any:
 def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) -> dict[str, Any]:
     """A stack of layers of these sizes, made twice.
 
-    "own" counts the distinct modules of the stack and of both stacks, and the distinct parameters
-    of both.
+    "own" counts what's distinct: modules of the stack, modules of both, parameters of both.
 
     Args:
         make: Called with `(sizes, *activation)`; returns the stack.
@@ -124,7 +123,11 @@ def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) ->
         "class": type(net).__name__,
         "layers": [type(one).__name__ for one in net],
         "plans": [repr(one) for one in net],
-        "own": [len({id(one) for one in net}), len(modules), len(both)],
+        "own": {
+            "layers in one stack": len({id(one) for one in net}),
+            "layers in two": len(modules),
+            "parameters in two": len(both),
+        },
         **_registered(net),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,23 +16,25 @@ from course.lessons.modules.shapes_figure import shortened
 
 __all__ = ["Spread", "show_spread", "spread_of"]
 
-_BINS = 121
+_BINS = 121  # where there is no bound; with one, its two lines lie between bins
+_SLACK = 1 + 1e-6  # a bound is computed in float64, and numbers were rounded to their own dtype
 _HIGH = 74.0  # px, the highest bar
 _HEAD, _FOOT = 22.0, 22.0
 _SIDE = 40.0  # px left and right, for the numbers below the ends
 _LEAST = 40.0  # px from the middle to the number of a bound
 _CAPTION = (
-    "How many numbers lie where, from left to right on one scale; the bars of each tensor are "
-    "drawn to its own highest one."
+    "How many numbers lie where. From left to right all tensors share one scale; upwards each has "
+    "its own."
 )
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The numbers of one tensor: counts in equal bins from -reach to reach, and their moments."""
+    """The numbers of one tensor: counts in equal bins from -end to end, and their moments."""
 
     name: str
     counts: tuple[int, ...]
+    end: float
     numel: int
     mean: float
     std: float
@@ -82,12 +85,13 @@ def _numbers(name: str, tensor: torch.Tensor) -> torch.Tensor:
 
 def spread_of(name: str, numbers: torch.Tensor, reach: float, bound: float | None = None) -> Spread:
     """The counts and moments of these numbers."""
-    counts = torch.histc(numbers, _BINS, -reach, reach)
-    # A bound is computed in float64, and the numbers were rounded to their own dtype.
-    beyond = 0 if bound is None else int((numbers.abs() > bound * (1 + 1e-6)).sum())
+    bins, end = _bins(reach, bound)
+    counts = torch.histc(numbers, bins, -end, end)
+    beyond = 0 if bound is None else int((numbers.abs() > bound * _SLACK).sum())
     return Spread(
         name,
         tuple(int(one) for one in counts),
+        end,
         numbers.numel(),
         float(numbers.mean()),
         float(numbers.std()) if numbers.numel() > 1 else 0.0,
@@ -95,6 +99,16 @@ def spread_of(name: str, numbers: torch.Tensor, reach: float, bound: float | Non
         bound,
         beyond,
     )
+
+
+def _bins(reach: float, bound: float | None) -> tuple[int, float]:
+    """How many bins, and how far they go: at least to `reach`, with an edge at `bound`."""
+    if not bound or bound > reach:
+        return _BINS, reach
+    edge = bound * _SLACK
+    within = max(1, round(_BINS / 2 * bound / reach))  # bins from 0 to the bound
+    half = max(within, math.ceil(within * reach / edge))
+    return 2 * half, half * edge / within
 
 
 def _words(one: Spread) -> str:
@@ -109,13 +123,13 @@ def _words(one: Spread) -> str:
 def _panel(one: Spread, reach: float) -> Scene:
     """The histogram of one tensor: a line of words, bars, and the axis with its numbers."""
     items: list[Item] = list(_head(one))
-    inner = WIDTH - 2 * _SIDE
-    wide, floor = inner / _BINS, _HEAD + _HIGH
+    middle, half, floor = WIDTH / 2, WIDTH / 2 - _SIDE, _HEAD + _HIGH
+    wide = 2 * half * one.end / reach / len(one.counts)
     most = max(one.counts) or 1
     for number, count in enumerate(one.counts):
         if count:
             high = max(1.0, (_HIGH - 8) * count / most)
-            left = _SIDE + number * wide
+            left = middle + (number - len(one.counts) / 2) * wide
             items.append(Box(left, floor - high, wide, high, fills=(fill(0),), edge=RULE))
     items.append(Arrow(((_SIDE - 6, floor), (WIDTH - _SIDE + 10, floor))))
     items += _marks(one, reach, floor)

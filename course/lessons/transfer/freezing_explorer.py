@@ -15,7 +15,7 @@ from html import escape
 import torch
 from torch import nn
 
-from course.figures.palette import CARD, FAULT, INK, MUTED, RULE, fill
+from course.figures.palette import CARD, FAULT, INK, MUTED, REST, RULE, fill
 from course.figures.picture import Picture, drawing
 from course.figures.scene import WIDTH, Arrow, Box, Item, Label, Scene, paint
 from course.widgets.explorer import Explorer, labelled
@@ -89,7 +89,9 @@ def measure(modes: Sequence[str]) -> Step:
     """One step of Adam through four blocks (Linear and ReLU) in these modes."""
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(0)
-        blocks = [nn.Sequential(nn.Linear(_WIDTH, _WIDTH), nn.ReLU()) for _ in range(BLOCKS)]
+        blocks = [
+            nn.Sequential(nn.Linear(_WIDTH, _WIDTH, bias=False), nn.ReLU()) for _ in range(BLOCKS)
+        ]
         rows = torch.randn(_BATCH, _WIDTH)
     for block, mode in zip(blocks, checked(modes), strict=True):
         block.requires_grad_(mode != FROZEN)
@@ -184,7 +186,7 @@ def _scene(step: Step) -> Scene:
 
 def _block(n: int, one: Block, most: int) -> list[Item]:
     x = _LEFT + n * _EACH
-    colour = {TRAINS: fill(2), FROZEN: fill(0)}.get(one.mode, CARD)
+    colour = {TRAINS: fill(3), FROZEN: REST}.get(one.mode, CARD)
     items: list[Item] = [
         Box(x, 10, _BOX, 44, f"{n + 1}: {one.mode}", (colour,), dashed=colour == CARD),
         Label(
@@ -285,19 +287,20 @@ def words_of(modes: Sequence[str]) -> list[str]:
         f"Beyond the parameters, this step needs {step.bytes / 1024:.0f} kB: {share:.0f} % of "
         f"what it takes when all blocks train."
     ]
+    wall = max((n for n, one in enumerate(step.blocks, 1) if one.mode == HIDDEN), default=0)
     cut = [n for n, one in enumerate(step.blocks, 1) if one.mode == TRAINS and not one.moved]
     if cut:
         named = " and ".join(map(str, cut))
-        wall = max(n for n, one in enumerate(step.blocks, 1) if one.mode == HIDDEN)
         told.append(
             f"Block {named} should train and can't: block {wall} runs under no_grad, and no "
             "gradient comes through it."
         )
     kept = [n for n, one in enumerate(step.blocks, 1) if one.mode == FROZEN and one.saved]
-    if kept:
-        named = " and ".join(map(str, kept))
-        told.append(
-            f"Block {named} is frozen and still keeps activations: a gradient has to come "
-            "through to what trains in front of it."
+    for n in kept:
+        why = (
+            f"for a gradient that never comes: block {wall} is in its way."
+            if n < wall
+            else "since a gradient has to come through to what trains in front of it."
         )
+        told.append(f"Block {n} is frozen and still keeps activations, {why}")
     return told

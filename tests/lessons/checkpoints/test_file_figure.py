@@ -148,6 +148,17 @@ def test_a_row_of_a_table_is_a_small_part_of_its_bar(tmp_path: Path) -> None:
     assert part.x - ground.x == pytest.approx(0.4 * ground.width)
 
 
+@pytest.mark.parametrize(
+    ("first", "stop", "grey"), [(0, 4, False), (1, 4, True), (0, 3, True), (0, 0, True)]
+)
+def test_the_caption_tells_of_grey_where_there_is_some(
+    first: int, stop: int, grey: bool, tmp_path: Path
+) -> None:
+    table = torch.zeros(4, 3)
+    picture = show_file(saved(tmp_path, {"a": table[first:stop], "b": torch.ones(2)}))
+    assert ("grey" in picture.caption) is grey
+
+
 def test_the_figure_is_told_in_words(tmp_path: Path) -> None:
     layer = nn.Linear(2, 3, bias=False)
     alt = show_file(saved(tmp_path, nn.Sequential(layer, layer).state_dict())).alt

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import nn
 
+from course.lessons.checkpoints import stopped_at
 from tests.lessons.source import Source
 
 SOURCE = Source("12-checkpoints")
@@ -87,7 +88,7 @@ WARM_UPS = {
     "states": 2,
     "groups": [1],
     "rate": 0.3,
-    "ending": "zip",
+    "ending": 5,
     "meta": "meta",
     "mapped": 15.0,
     "mode": True,
@@ -98,7 +99,7 @@ WARM_UPS = {
 
 def test_every_warm_up_takes_its_answer_and_refuses_another(opened: dict[str, Any]) -> None:
     run("greeting", "refused", "metrics-measured", **opened)
-    names = {**opened, **run("patience-measured", unseen_losses=[1.0])}
+    names = {**opened, **run("patience-measured", **opened, unseen_losses=[1.0])}
     import pickle
 
     import numpy as np
@@ -109,6 +110,16 @@ def test_every_warm_up_takes_its_answer_and_refuses_another(opened: dict[str, An
     assert cells == [f"warm-up-{name}" for name in WARM_UPS]
     states = SOURCE.warm_up_states(WARM_UPS, names)
     assert states == dict.fromkeys(WARM_UPS, ("right", "wrong"))
+
+
+@pytest.mark.parametrize(
+    ("losses", "patience", "epoch"),
+    [([], 0, None), ([1, 2], 1, None), ([1, 2, 2], 1, 2), ([3, 3], 0, 1), ([float("nan")], 0, 0)],
+)
+def test_a_run_stops_when_more_epochs_than_patience_brought_nothing(
+    losses: list[float], patience: int, epoch: int | None
+) -> None:
+    assert stopped_at(losses, patience) == epoch
 
 
 # --- what the texts say ---------------------------------------------------------------------------

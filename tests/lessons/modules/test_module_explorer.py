@@ -99,6 +99,12 @@ def test_a_forgotten_tick_is_told_why() -> None:
     assert "last.bias has a gradient and is in parameters()." in answer(panel(), "last.weight")
 
 
+def test_what_was_rightly_left_alone_is_explained_beside_a_wrong_guess() -> None:
+    said = answer(panel("cut by detach"), "last.weight")
+    assert "last.bias has a gradient and is in parameters()." in said
+    assert "No gradient reached first.weight." in said
+
+
 def test_the_same_model_is_trained_again_after_start_again() -> None:
     shown = panel()
     answer(shown)

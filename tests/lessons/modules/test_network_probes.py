@@ -43,7 +43,8 @@ def test_layers_that_two_stacks_share_are_counted_once() -> None:
     def sharing(sizes: Sequence[int], activation: str) -> nn.Module:
         return nn.Sequential(layer, nn.ReLU())
 
-    assert stacked.here(sharing, [2, 2], "relu")["own"] == [2, 3, 2]
+    own = stacked.here(sharing, [2, 2], "relu")["own"]
+    assert own == {"layers in one stack": 2, "layers in two": 3, "parameters in two": 2}
 
 
 def test_a_classifier_that_leaves_a_layer_out_is_seen_not_to_learn_it() -> None:

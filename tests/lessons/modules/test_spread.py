@@ -48,6 +48,17 @@ def test_the_bounds_stand_where_the_scale_says() -> None:
     assert [(x - middle) / (lines[3] - middle) for x in lines] == pytest.approx([-0.5, 0.5, -1, 1])
 
 
+def test_no_bar_crosses_a_bound_that_holds() -> None:
+    one = torch.linspace(-0.1, 0.1, 5000)
+    scene = scene_of(show_spread({"w": one, "wide": DRAWN}, {"w": 0.1, "wide": 0.5}))
+    boxes = [item for item in scene.items if isinstance(item, Box)]
+    left, right = [box.x + 0.5 for box in boxes if box.width == 1][:2]
+    end = next(number for number, box in enumerate(boxes) if box.width == 1)
+    bars = boxes[:end]
+    assert bars[0].x == pytest.approx(left, abs=0.01)
+    assert bars[-1].x + bars[-1].width == pytest.approx(right, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("tensors", "bounds"),
     [

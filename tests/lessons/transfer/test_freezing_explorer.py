@@ -29,7 +29,7 @@ def test_all_blocks_train_where_none_is_frozen() -> None:
     assert step.ran
     assert [one.moved for one in step.blocks] == [True] * 4
     assert [one.reached for one in step.blocks] == [False, True, True, True]
-    weights = 4 * (64 * 64 + 64)
+    weights = 4 * 64 * 64
     assert [(one.gradients, one.state) for one in step.blocks] == [(weights, 2 * weights)] * 4
 
 
@@ -87,9 +87,21 @@ def test_a_wall_is_named_with_what_lies_in_front_of_it() -> None:
     assert any(one.startswith("Block 1 should train and can't: block 3 runs") for one in told)
 
 
-def test_a_frozen_block_that_keeps_activations_is_named() -> None:
-    told = words_of((TRAINS, FROZEN, TRAINS, TRAINS))
-    assert any(one.startswith("Block 2 is frozen and still keeps activations") for one in told)
+@pytest.mark.parametrize(
+    ("third", "why"), [(TRAINS, "since a gradient has to"), (HIDDEN, "for a gradient that never")]
+)
+def test_a_frozen_block_that_keeps_activations_is_named(third: str, why: str) -> None:
+    told = words_of((TRAINS, FROZEN, third, TRAINS))
+    named = f"Block 2 is frozen and still keeps activations, {why}"
+    assert [one.startswith(named) for one in told].count(True) == 1
+
+
+@pytest.mark.parametrize("modes", [ALL, (FROZEN, FROZEN, TRAINS, TRAINS), (FROZEN, TRAINS) * 2])
+def test_the_numbers_of_the_columns_add_up_to_the_total(modes: tuple[str, ...]) -> None:
+    step = measure(modes)
+    parts = [part for one in step.blocks for part in (one.saved, one.gradients, one.state)]
+    assert not any(part % 1024 for part in parts)
+    assert f"needs {sum(parts) // 1024} kB" in words_of(modes)[0]
 
 
 @pytest.mark.parametrize("modes", [ALL, (FROZEN,) * 4, (TRAINS, FROZEN, HIDDEN, TRAINS)])

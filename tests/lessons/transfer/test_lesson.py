@@ -61,6 +61,19 @@ def test_the_learners_freeze_keeps_the_body(
     assert told.err == ""
 
 
+def test_the_repaired_model_learns_with_all_its_features(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = SOURCE.solved("scene", "freeze", "repaired")
+    names["frozen_by"] = names["freeze"]
+    run("repaired-run", **names)
+    capsys.readouterr()
+    was, model = names["original"], names["model"]
+    seen = model[:2](2 + torch.randn(100, 4, generator=torch.Generator().manual_seed(0)))
+    assert all((seen > 0).float().mean(0) > 0.5)
+    assert all((model[2].weight - was[2].weight)[0].abs() > 0.05)
+
+
 # --- the form -------------------------------------------------------------------------------------
 
 
