@@ -32,6 +32,7 @@ from autograder.lessons.regions import is_untouched
 from autograder.records.model import ExerciseRecord, RecordError, Status
 from autograder.records.points import PointsRefused, points_of
 from autograder.records.runner import ANSWER_TO_MARK, HANDED_IN_EMPTY, task_record
+from course.testing.results import error_name
 
 # A submission is called after the first of these that one of its cells or exercises got.
 _GRAVEST_FIRST = (
@@ -129,7 +130,9 @@ def _tested(exercise: Exercise, test: Step, outcome: CellOutcome) -> ExerciseRec
         return _by_hand(exercise, refusal, isolated=isolated)
     table, notes = _table(outcome.outputs, exercise)
     if outcome.error and table is None:
-        notes = (*notes, f"The test cell ended in {outcome.error}.")
+        # Beside a plain test the learner's own classes live, whose names may say what they saw.
+        kind = outcome.error if isolated else error_name(outcome.error)
+        notes = (*notes, f"The test cell ended in {kind}.")
     status = Status.GRADED
     if outcome.memory_error and points < exercise.points:
         status = Status.OUT_OF_MEMORY

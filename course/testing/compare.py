@@ -300,7 +300,8 @@ def _sequence_difference(actual: Any, expected: Any, tolerance: Tolerance) -> st
     if not isinstance(actual, list | tuple if tolerance.any_sequence else kind):
         return f"it is {describe(actual)}, not a {kind.__name__}"
     if len(actual) != len(expected):
-        return f"it has {len(actual)} items, not {len(expected)}"
+        items = "item" if len(actual) == 1 else "items"
+        return f"it has {len(actual)} {items}, not {len(expected)}"
     for index, (one, other) in enumerate(zip(actual, expected, strict=True)):
         found = difference(one, other, tolerance)
         if found is not None:
@@ -362,14 +363,23 @@ def _kinds_for(expected: complex) -> tuple[type, ...]:
 
 
 def _near(actual: Any, expected: Any, tolerance: Tolerance) -> bool:
-    if actual == expected or (actual != actual and expected != expected):
+    if actual == expected:
         return True
+    if actual != actual and expected != expected:  # of complex numbers either part may be nan
+        parts = zip(_parts(actual), _parts(expected), strict=True)
+        return all(one == other or (one != one and other != other) for one, other in parts)
     if not cmath.isfinite(expected):  # a share of it is infinite, and any number within that
         return False
     whole = isinstance(expected, int) and isinstance(actual, int)
     dtype = torch.int64 if whole else tolerance.precision or torch.float64
     rtol, atol = tolerance.of(dtype, abs(expected))
+    if not (rtol or atol):  # a difference of large numbers would be rounded, to 0 perhaps
+        return False
     return bool(abs(actual - expected) <= atol + rtol * abs(expected))
+
+
+def _parts(number: complex) -> tuple[float, float]:
+    return number.real, number.imag
 
 
 def _plain(dtype: torch.dtype) -> str:

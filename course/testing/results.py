@@ -167,14 +167,21 @@ def _one_exception(checks: Sequence[CheckResult]) -> list[CheckResult]:
 
     An answer may choose another one in each call, and would spell what it was given.
     """
-    told, found = False, list[CheckResult]()
-    for check in checks:
-        ended = _ENDED.match(check.message) if check.hidden else None
-        if ended and told:
-            check = replace(check, message=f"{ended[1]} an exception")
-        told = told or ended is not None
-        found.append(check)
-    return found
+    told = set[str]()
+
+    def once(found: re.Match[str]) -> str:
+        told.add(found[2])
+        return found[0] if len(told) == 1 else f"{found[1]} an exception"
+
+    return [
+        replace(check, message=_CLASS_TOLD.sub(once, check.message)) if check.hidden else check
+        for check in checks
+    ]
+
+
+_CLASS_TOLD = re.compile(
+    r"(ended with|ends with|backward failed:) (an exception of its own class|\w+)"
+)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from textwrap import indent
@@ -292,3 +293,21 @@ def test_the_exceptions_of_several_hidden_calls_spell_nothing(tmp_path: Path) ->
     failed = [one.message for one in answers(outcome)["total"].checks if not one.passed]
     assert failed[0] == "`total` ended with ZeroDivisionError"
     assert failed[1:3] == ["`total` ended with an exception"] * 2
+
+
+KINDS = """\
+### BEGIN HIDDEN TESTS
+from course import inputs
+kinds = ("a row", "a column", "a table")
+cases = [inputs.Case(kinds[k % 3], (torch.full((2,), 4711.0 + k % 3),)) for k in range(42)]
+check.agrees(torch.sum, cases, of=total)
+### END HIDDEN TESTS
+"""
+
+
+def test_nor_do_those_of_many_inputs_of_several_kinds(tmp_path: Path) -> None:
+    spells = SPELLS.replace("letters.pop()", "letters[int(x[0]) - 4711]")
+    outcome = asked(tmp_path, spells, KINDS)
+    told = " ".join(one.message for one in answers(outcome)["total"].checks if one.hidden)
+    assert len(re.findall("KeyError|IndexError|OverflowError", told)) == 1
+    assert told.count("ends with an exception") >= 2

@@ -99,7 +99,8 @@ def _ends(call: Call, expected: Expected) -> str | None:
     name = error_name(str(mine["type"]))
     if wanted is None:
         return f"it ends with {name}"
-    return None if wanted["bases"][0] in mine["bases"] else f"{name} instead of {wanted['type']}"
+    right = wanted["bases"][0] in mine["bases"]
+    return None if right else f"it ends with {name} instead of {wanted['type']}"
 
 
 def _values(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:

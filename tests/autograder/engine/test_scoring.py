@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,6 +57,13 @@ def test_a_lost_test_cell_gives_no_points(cause: FailureCause) -> None:
         CellOutcome(), CellOutcome(outputs=(result("3.0"),), failure=Failure(cause, "did it"))
     )
     assert (found.status, found.score, found.notes) == (Status(cause), 0.0, ("Its test did it.",))
+
+
+def test_a_class_of_the_learners_is_not_named_where_it_may_say_what_it_saw() -> None:
+    steps = ANSWER, replace(TEST, kind=CellKind.PLAIN_TEST)
+    outcomes = {0: CellOutcome(), 1: CellOutcome((result("0.0"),), error="SAW_4711")}
+    (note,) = judge(TOTAL, steps, outcomes, frozenset()).notes
+    assert note == "The test cell ended in an exception of its own class."
 
 
 def test_a_memory_error_is_named_only_where_points_were_lost() -> None:

@@ -55,6 +55,8 @@ def seen(tensor: torch.Tensor) -> SeenTensor:
         (1.0, "1.0", "it is the float 1.0, not the str '1.0'"),
         (None, 0, "it is None, not the int 0"),
         (math.nan, 1.0, "it is the float nan, not the float 1.0"),
+        (2**53 + 1, 2.0**53, f"it is the int {2**53 + 1}, not the float {2.0**53}"),
+        (math.nan + 1j, math.nan + 2j, "it is the complex (nan+1j), not the complex (nan+2j)"),
         (1.0, math.nan, "it is the float 1.0, not the float nan"),
         ("a", "b", "it is the str 'a', not the str 'b'"),
         ([0.5], torch.ones(1), "it is a list of 1, not a tensor"),
