@@ -32,6 +32,15 @@ class Stream(IterableDataset[int]):
         return iter(range(5))
 
 
+# --- the warm-ups --------------------------------------------------------------------------------
+
+
+def test_the_warm_ups_about_workers_take_their_answers() -> None:
+    names = SOURCE.run("setup")
+    right = {"main-process": None, "worker-seed": 1003}
+    assert SOURCE.warm_up_states(right, names) == dict.fromkeys(right, ("right", "wrong"))
+
+
 # --- the scene -----------------------------------------------------------------------------------
 
 
