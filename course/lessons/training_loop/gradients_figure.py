@@ -67,7 +67,7 @@ class Event:
 
 
 def usual_batches() -> list[Batch]:
-    """Four batches of two examples, for which the best weight is 1."""
+    """Four batches of two samples, for which the best weight is 1."""
     rows = ((0.5, 1.0), (1.0, 1.0), (0.8, 1.2), (1.0, 0.5))
     inputs = [torch.tensor(row).view(-1, 1) for row in rows]
     return [(x, x.clone()) for x in inputs]

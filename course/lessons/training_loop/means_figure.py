@@ -20,18 +20,18 @@ _LEFT, _RIGHT = 72.0, 216.0  # px beside the bars; the means are named on the ri
 _TALL = 170.0
 _LINE = 17.0  # px from one line of text to the next
 _CAPTION = (
-    "A bar for each batch: as wide as it has examples, as high as its mean loss. The bars' area "
-    "over their width is the mean over all examples; the mean of the batch means takes every bar "
-    "for equally wide."
+    "A bar for each batch: as wide as it has samples, as high as its mean loss. The bars' area "
+    "over their width is the mean over all samples; the mean of the batch means treats all "
+    "bars as equally wide."
 )
 
 
 def show_means(losses: Sequence[float | torch.Tensor], sizes: Sequence[int]) -> Picture:
-    """A picture of the batches' mean losses, with the mean of them and the mean over examples.
+    """A picture of the batches' mean losses, with the mean of them and the mean over samples.
 
     Args:
         losses: The mean loss of each batch, finite and 0 or more.
-        sizes: The examples of each batch, 1 or more.
+        sizes: The samples of each batch, 1 or more.
 
     Raises:
         ValueError: There is no batch, not one size for each loss, or a number out of these bounds.
@@ -45,23 +45,23 @@ def show_means(losses: Sequence[float | torch.Tensor], sizes: Sequence[int]) -> 
         raise ValueError(f"show_means() draws losses from 0 upwards, and finite; got {values}.")
     of_batches = sum(values) / len(values)
     pairs = list(zip(values, widths, strict=True))
-    of_examples = sum(value * size for value, size in pairs) / sum(widths)
-    scene = _scene(pairs, of_batches, of_examples)
+    of_samples = sum(value * size for value, size in pairs) / sum(widths)
+    scene = _scene(pairs, of_batches, of_samples)
     listed = ", ".join(f"{value:.3g} over {size}" for value, size in pairs)
     alt = (
         f"Mean losses of the batches: {listed}. Mean of the batch means {of_batches:.3g}, "
-        f"mean over examples {of_examples:.3g}."
+        f"mean over samples {of_samples:.3g}."
     )
     return Picture(partial(paint, scene), alt=alt, caption=_CAPTION)
 
 
-def _scene(pairs: Sequence[tuple[float, int]], of_batches: float, of_examples: float) -> Scene:
+def _scene(pairs: Sequence[tuple[float, int]], of_batches: float, of_samples: float) -> Scene:
     low = 1.5 * _LINE + _TALL
     unit = _TALL / (max(value for value, _ in pairs) or 1.0)
     each = (WIDTH - _LEFT - _RIGHT) / sum(size for _, size in pairs)
     starts = accumulate((size * each for _, size in pairs), initial=_LEFT)
     items: list[Item] = [
-        Label(0, low + 10, "examples", ink=MUTED),
+        Label(0, low + 10, "samples", ink=MUTED),
         Label(0, low + 10 + _LINE, "mean loss", ink=MUTED),
     ]
     free = [0.0, 0.0]  # where the next number of each row may begin
@@ -73,16 +73,16 @@ def _scene(pairs: Sequence[tuple[float, int]], of_batches: float, of_examples: f
             if left >= free[row]:
                 items.append(Label(x + width / 2, low + 10 + row * _LINE, words, "center"))
                 free[row] = left + text_width(words) + 4
-    items += _means(low, unit, of_batches, of_examples)
+    items += _means(low, unit, of_batches, of_samples)
     return Scene(WIDTH, low + 10 + 1.6 * _LINE, tuple(items))
 
 
-def _means(low: float, unit: float, of_batches: float, of_examples: float) -> list[Item]:
+def _means(low: float, unit: float, of_batches: float, of_samples: float) -> list[Item]:
     """Both means as lines over all bars, with their names where they don't meet."""
     end = WIDTH - _RIGHT + 6
     rows = [
         (low - of_batches * unit, f"mean of means {of_batches:.3g}", FAULT, True),
-        (low - of_examples * unit, f"mean over examples {of_examples:.3g}", INK, False),
+        (low - of_samples * unit, f"mean over samples {of_samples:.3g}", INK, False),
     ]
     rows.sort(key=lambda row: row[0])
     apart = max(0.0, _LINE - (rows[1][0] - rows[0][0])) / 2

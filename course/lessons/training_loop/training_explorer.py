@@ -1,6 +1,6 @@
 """The training explorer: learning rate, batch size and accumulation, update by update.
 
-The training that the explorer shows: one weight, 22 examples, real gradients and steps.
+The training that the explorer shows: one weight, 22 samples, real gradients and steps.
 
 What the training explorer draws: the way through the valley, and what a step reads.
 """
@@ -44,9 +44,9 @@ __all__ = [
 ]
 
 UPDATES = 16
-AS_IT_IS, DIVIDED, WEIGHED = "as it is", "divide by accumulation", "weigh by examples"
+AS_IT_IS, DIVIDED, WEIGHED = "as it is", "divide by accumulation", "weigh by samples"
 SCALINGS = (AS_IT_IS, DIVIDED, WEIGHED)
-_EXAMPLES = 22  # no multiple of 4: the last batch of an epoch is smaller
+_SAMPLES = 22  # no multiple of 4: the last batch of an epoch is smaller
 _START = 3.0
 
 
@@ -55,7 +55,7 @@ class Settings:
     """What the controls say: rate, batch size, batches for one step, and what losses are scaled by.
 
     `scaling` is one of `SCALINGS`: each batch's mean loss goes backward as it is, divided by the
-    number of batches that are asked for, or weighed by its share of the step's examples.
+    number of batches that are asked for, or weighed by its share of the step's samples.
     """
 
     lr: float = 0.1
@@ -66,9 +66,9 @@ class Settings:
     def __post_init__(self) -> None:
         if not (self.lr > 0 and math.isfinite(self.lr)):
             raise ValueError(f"lr is a number above 0, not {self.lr}.")
-        if not 1 <= self.batch <= _EXAMPLES or self.accumulate < 1:
+        if not 1 <= self.batch <= _SAMPLES or self.accumulate < 1:
             raise ValueError(
-                f"batch is from 1 to {_EXAMPLES} and accumulate from 1 on; "
+                f"batch is from 1 to {_SAMPLES} and accumulate from 1 on; "
                 f"got {self.batch} and {self.accumulate}."
             )
         if self.scaling not in SCALINGS:
@@ -79,7 +79,7 @@ class Settings:
 class Part:
     """What one batch added to `.grad`."""
 
-    examples: int
+    samples: int
     added: float
 
 
@@ -87,7 +87,7 @@ class Part:
 class Update:
     """One step: the weight before and after it, and what its gradient was made of.
 
-    `wanted` is the gradient of the mean over this step's examples, computed in one piece.
+    `wanted` is the gradient of the mean over this step's samples, computed in one piece.
     """
 
     before: float
@@ -101,21 +101,21 @@ class Update:
         return sum(part.added for part in self.parts)
 
     @property
-    def examples(self) -> int:
-        """How many examples the step has seen."""
-        return sum(part.examples for part in self.parts)
+    def samples(self) -> int:
+        """How many samples the step has seen."""
+        return sum(part.samples for part in self.parts)
 
 
 def _data() -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs with a mean square of 1, so that rates above 1 diverge, and noisy targets."""
     generator = torch.Generator().manual_seed(11)
-    x = torch.randn(_EXAMPLES, generator=generator, dtype=torch.float64)
+    x = torch.randn(_SAMPLES, generator=generator, dtype=torch.float64)
     x = x / x.square().mean().sqrt()
-    return x, x + 0.5 * torch.randn(_EXAMPLES, generator=generator, dtype=torch.float64)
+    return x, x + 0.5 * torch.randn(_SAMPLES, generator=generator, dtype=torch.float64)
 
 
 def loss_at(weight: float) -> float:
-    """The mean loss over all examples."""
+    """The mean loss over all samples."""
     x, y = _data()
     return float((x * weight - y).square().mean())
 
@@ -146,7 +146,7 @@ def train(settings: Settings) -> list[Update]:
 def _groups(settings: Settings) -> Iterator[list[slice]]:
     """The batches of each update, as many updates as are shown; an epoch's last may have fewer."""
     batches = [
-        slice(i, min(i + settings.batch, _EXAMPLES)) for i in range(0, _EXAMPLES, settings.batch)
+        slice(i, min(i + settings.batch, _SAMPLES)) for i in range(0, _SAMPLES, settings.batch)
     ]
     size = settings.accumulate
     epoch = [batches[i : i + size] for i in range(0, len(batches), size)]
@@ -162,8 +162,8 @@ def _backward(
     weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor, group: list[slice], how: Settings
 ) -> Part:
     """Add the gradient of one batch to the weight's, scaled as the settings say."""
-    examples = sum(part.stop - part.start for part in group)
-    factor = {AS_IT_IS: 1.0, DIVIDED: 1 / how.accumulate, WEIGHED: len(x) / examples}[how.scaling]
+    samples = sum(part.stop - part.start for part in group)
+    factor = {AS_IT_IS: 1.0, DIVIDED: 1 / how.accumulate, WEIGHED: len(x) / samples}[how.scaling]
     had = 0.0 if weight.grad is None else weight.grad.item()
     (_loss(weight, x, y) * factor).backward()
     assert weight.grad is not None
@@ -182,12 +182,12 @@ def path_picture(updates: Sequence[Update], full: Sequence[Update], at: int) -> 
     others = [full[0].before, *(update.after for update in full)]
     alt = (
         f"After {at} of {len(updates)} updates: weight {weights[at]:.3g}, loss "
-        f"{loss_at(weights[at]):.3g}. With all examples in each update: loss "
+        f"{loss_at(weights[at]):.3g}. With all samples in each update: loss "
         f"{loss_at(others[at]):.3g}."
     )
     caption = (
         "Left: the loss over the weight, and the steps so far. Right: the loss over the updates; "
-        "dashed with all 22 examples in each step, at the same rate."
+        "dashed with all 22 samples in each step, at the same rate."
     )
     return Picture(partial(_draw, weights, others, at), alt=alt, caption=caption)
 
@@ -237,10 +237,10 @@ def gradient_picture(update: Update) -> Picture:
     unit = (WIDTH - _LEFT - 8) / ((high - low) or 1.0)
     zero = _LEFT - low * unit
     rows = [
-        (f"mean over these {update.examples} examples", [(update.wanted, "", CARD)]),
+        (f"mean over these {update.samples} samples", [(update.wanted, "", CARD)]),
         (
             "what step() reads, by batch",
-            [(p.added, str(p.examples), fill(n)) for n, p in enumerate(update.parts)],
+            [(p.added, str(p.samples), fill(n)) for n, p in enumerate(update.parts)],
         ),
     ]
     items: list[Item] = []
@@ -251,11 +251,11 @@ def gradient_picture(update: Update) -> Picture:
         items += _cells(cells, zero, y, unit)
     items.append(Box(zero, -3, 0, 2 * _BAR + 12, edge=MUTED))
     alt = (
-        f"Gradient of the mean over {update.examples} examples: {update.wanted:.3g}; "
+        f"Gradient of the mean over {update.samples} samples: {update.wanted:.3g}; "
         f"what step() reads: {update.grad:.3g}, from batches of "
-        f"{', '.join(str(part.examples) for part in update.parts)}."
+        f"{', '.join(str(part.samples) for part in update.parts)}."
     )
-    caption = "To scale. Numbers in the cells: the examples of each batch."
+    caption = "To scale. Numbers in the cells: the samples of each batch."
     return Picture(
         partial(paint, Scene(WIDTH, 2 * _BAR + 10, tuple(items))), alt=alt, caption=caption
     )
@@ -289,9 +289,9 @@ def explore_training(
 
     Args:
         lr: The learning rate, above 0.
-        batch: Examples a batch, 1 to 22.
+        batch: Samples a batch, 1 to 22.
         accumulate: Batches whose gradients add up for one update.
-        scaling: "as it is", "divide by accumulation" or "weigh by examples".
+        scaling: "as it is", "divide by accumulation" or "weigh by samples".
 
     Raises:
         ValueError: A setting is out of range; the message has the ranges.
@@ -387,8 +387,8 @@ def words_of(settings: Settings, at: int) -> list[str]:
 
 
 def _reading(update: Update) -> str:
-    examples = "its 1 example" if update.examples == 1 else f"its {update.examples} examples"
-    wanted = f"the gradient of the mean loss over {examples}"
+    samples = "its 1 sample" if update.samples == 1 else f"its {update.samples} samples"
+    wanted = f"the gradient of the mean loss over {samples}"
     if abs(update.grad - update.wanted) <= 1e-9 * max(1.0, abs(update.wanted)):
         return f"step() reads {wanted}, as one large batch would give it."
     return f"step() reads {update.grad / update.wanted:.3g} times {wanted}."

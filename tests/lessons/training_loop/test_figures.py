@@ -230,11 +230,11 @@ def test_while_grading_no_loop_runs() -> None:
 
 def test_both_means_are_told() -> None:
     picture = show_means([torch.tensor(1.0), 1.0, 4.0], [4, 4, 1])
-    assert "Mean of the batch means 2, mean over examples 1.33." in picture.alt
-    assert {"mean of means 2", "mean over examples 1.33"} <= set(texts_of(picture))
+    assert "Mean of the batch means 2, mean over samples 1.33." in picture.alt
+    assert {"mean of means 2", "mean over samples 1.33"} <= set(texts_of(picture))
 
 
-def test_bars_are_as_wide_as_examples_and_as_high_as_losses() -> None:
+def test_bars_are_as_wide_as_samples_and_as_high_as_losses() -> None:
     items = scene_of(show_means([1.0, 2.0], [6, 3])).items
     first, second = (i for i in items if isinstance(i, Box) and i.height > 0)
     assert first.width == pytest.approx(2 * second.width)

@@ -38,13 +38,13 @@ def panel(*settings: object) -> TrainingPanel:
 
 def test_equal_batches_as_they_are_add_up_to_as_many_times_the_large_batch() -> None:
     first = train(Settings(0.1, 4, 3))[0]
-    assert [part.examples for part in first.parts] == [4, 4, 4]
+    assert [part.samples for part in first.parts] == [4, 4, 4]
     assert first.grad == pytest.approx(3 * first.wanted)
 
 
 @pytest.mark.parametrize("batch", [1, 3, 4, 7, 22])
 @pytest.mark.parametrize("accumulate", [1, 2, 5])
-def test_weighed_by_examples_every_step_reads_the_gradient_of_the_large_batch(
+def test_weighed_by_samples_every_step_reads_the_gradient_of_the_large_batch(
     batch: int, accumulate: int
 ) -> None:
     for update in train(Settings(0.1, batch, accumulate, WEIGHED)):
@@ -99,7 +99,7 @@ def test_settings_that_make_no_sense_are_refused(settings: tuple[object, ...], w
 
 def test_each_way_of_scaling_is_judged() -> None:
     told = [words_of(Settings(0.1, 4, 4, scaling), 1)[0] for scaling in SCALINGS]
-    assert "step() reads 4 times the gradient of the mean loss over its 16 examples" in told[0]
+    assert "step() reads 4 times the gradient of the mean loss over its 16 samples" in told[0]
     assert all("as one large batch would give it" in one for one in told[1:])
 
 
