@@ -300,8 +300,8 @@ def submit(
         none = cast(Any, Unrecorded())
         seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
     written = written_call(Answer)
-    about = inspect.getdoc(live) if request.target[0] == "probe" else None
-    seen, misspelt = _placed(seen, request, written, about), _misspelt(seen, request)
+    docstring = inspect.getdoc(live) if request.target[0] == "probe" else None
+    seen, misspelt = _placed(seen, request, written, docstring), _misspelt(seen, request)
     if MISSPELT in seen.changed:
         seen = with_changes(seen, changed=tuple(one for one in seen.changed if one != MISSPELT))
     effects = misconception = None
