@@ -82,8 +82,11 @@ c.HTMLExporter.preprocessors = [
     "autograder.nbgrader_bridge.inert_html.MakeInert",
     "autograder.nbgrader_bridge.feedback_steps.PageStyle",
 ]
-# A script in an answer, or in what it displays, would run in the browser of whoever marks it.
+# A script in an answer, or in what it displays, would run in the browser of whoever marks it. And
+# some texts keep nbconvert's own filters busy for hours.
 c.HTMLExporter.filters = {
+    "ansi2html": "autograder.nbgrader_bridge.inert_html.quick_ansi2html",
+    "strip_files_prefix": "autograder.nbgrader_bridge.inert_html.unchanged",
     "markdown2html": "autograder.nbgrader_bridge.inert_html.inert_markdown",
     "clean_html": "autograder.nbgrader_bridge.inert_html.inert_raw",
 }

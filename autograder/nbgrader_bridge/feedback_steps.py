@@ -35,6 +35,11 @@ TABLES = """
 .text_cell_render thead { border-bottom: 1px solid #333; }
 .text_cell_render tbody tr:nth-child(odd) { background: #f5f5f5; }
 """
+# nbgrader's templates load MathJax with its Safe extension, and have no place for how it is set up.
+# Its safe styles of a formula include `cursor`, which may be the address of a picture.
+MATHJAX = """</style><script type="text/x-mathjax-config">
+MathJax.Hub.Config({Safe: {safeStyles: {cursor: false}}});
+</script><style>"""
 
 Resources = dict[str, Any]
 _CAUSES = frozenset(FailureCause)
@@ -67,6 +72,8 @@ class WithholdHiddenTests(NbGraderPreprocessor):
                 _shorten_errors(cell)
         for cell in nb.cells:
             if _is_test(cell) and _grade_id(cell) in apart:
+                if any(line.strip() for line in hidden[_grade_id(cell)]):
+                    _drop_warnings(cell)
                 continue  # what it says beside that is what the answer said
             if any(quotes(_text(one), within_reach) for one in cell.get("outputs", [])):
                 cell.outputs = [new_output("stream", name="stdout", text=WITHHELD)]
@@ -88,10 +95,10 @@ class WithholdHiddenTests(NbGraderPreprocessor):
 
 
 class PageStyle(CSSHTMLHeaderPreprocessor):
-    """The styles of a page, with one for the tables of a lesson."""
+    """The styles of a page, with one for the tables of a lesson, and those of formulas."""
 
     def _generate_header(self, resources: Resources) -> list[str]:
-        return [*super()._generate_header(resources), TABLES]
+        return [*super()._generate_header(resources), TABLES, MATHJAX]
 
 
 def _is_test(cell: NotebookNode) -> bool:
@@ -138,6 +145,11 @@ def _shorten_errors(test: NotebookNode) -> None:
     for output in test.get("outputs", []):
         if output.output_type == "error" and not _is_ours(output):
             output.evalue, output.traceback = "", [output.ename]
+
+
+def _drop_warnings(test: NotebookNode) -> None:
+    """Leave out what went to stderr: a warning quotes the line of the test that it is about."""
+    test.outputs = [one for one in test.get("outputs", []) if one.get("name") != "stderr"]
 
 
 def _is_ours(error: NotebookNode) -> bool:

@@ -8,6 +8,7 @@ before that. What stays is text, tables, pictures that the page itself holds, an
 They are rendered in the instructor's process, where no clock stops them. The parser of Markdown
 looks for the end of a formula from each of its beginnings on: 40 KB of those take it a minute.  A
 text that is too long for one in words, or begins too many formulas, is shown as it was written.
+HTML and colours that would take too long are too, each with all that their page showed before.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import nh3
 from jinja2 import pass_context
 from jinja2.runtime import Context
+from nbconvert.filters import ansi2html, strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
@@ -59,9 +61,22 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
 _FORMULA = re.compile(r"\\\\[(\[]|\\begin\b")
 # Of our lessons the longest text has 1,700 characters, and all texts of the longest 58,000.
 _TEXT_CHARS, _FORMULAS, _PAGE_CHARS = 5_000, 100, 100_000
-_TAG = re.compile(r"<(?!/?span\b)")  # those of highlighted code cost nothing
-_TAGS = 10_000  # in HTML; 40,000 of them in one another take nine seconds
-_PICTURE_CHARS = 64 * 2**20  # a text may name a picture again and again
+_OPENING = re.compile(r"<[A-Za-z]")
+_PIECE = re.compile(r"[<&\n\r\0]")  # at each the parser may look through all that is open
+_GAP = re.compile(r"[\s/\"']+")  # behind each an attribute may begin, compared with all before
+# Other lexers of Pygments, IPython's too, take seconds or minutes for a few thousand characters.
+_LANGUAGES = {
+    *("python", "python3", "py", "py3", "pycon", "pytb", "bash", "sh", "shell", "console"),
+    *("text", "json", "yaml", "toml", "diff"),
+}
+# What a page may cost. Worst are some 20 s for its tags, 10 s for attributes and 2 s for colours.
+_LIMITS = {
+    "chars": _PAGE_CHARS,
+    "pictures": 64 * 2**20,  # characters; a text may name a picture again and again
+    "tags": 200_000_000,  # openings × pieces; 40 of pandas' largest tables
+    "attributes": 30_000_000_000,  # gaps²; base64 has gaps, too: seven pictures of 3 MB
+    "colours": 4_000_000_000,  # codes × characters; ten tracebacks of 28,000 characters
+}
 _SPENT = "autograder_spent"  # where a page's resources keep what was rendered for it
 
 
@@ -72,11 +87,12 @@ class MakeInert(Preprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Return the notebook with inert outputs, and without the states of widgets."""
+        resources.pop(_SPENT, None)  # where this is its second run, only what is left counts
         nb.metadata.pop("widgets", None)
         for cell in nb.cells:
             for output in cell.get("outputs", []):
                 if "data" in output:
-                    output.data = NotebookNode(_inert_data(output.data))
+                    output.data = NotebookNode(_inert_data(output.data, resources))
                     output.metadata = NotebookNode()
         return nb, resources
 
@@ -88,12 +104,12 @@ def inert_markdown(context: Context, source: str) -> str:
     What would take too long, by itself or with all that the page has rendered before, is shown as
     it was written, and so is what cannot be rendered, as where a picture is missing.
     """
-    pictures = context.get("cell", {}).get("attachments", {})
-    if not _may_render(source, pictures, context.get("resources", {})):
+    pictures, page = context.get("cell", {}).get("attachments", {}), context.get("resources", {})
+    if not _may_render(source, pictures, page):
         return _as_written(source)
-    renderer = IPythonRenderer(escape=False, attachments=pictures)
+    renderer = _Renderer(escape=False, attachments=pictures)
     try:
-        return inert(MarkdownWithMath(renderer=renderer).render(source))
+        return inert(MarkdownWithMath(renderer=renderer).render(source), page)
     except Exception:  # whatever nbconvert makes of a learner's text and pictures
         return _as_written(source)
 
@@ -103,34 +119,75 @@ def _may_render(source: str, pictures: Mapping[str, Any], resources: Resources) 
     if len(source) > _TEXT_CHARS or len(_FORMULA.findall(source)) > _FORMULAS:
         return False
     largest = max((len(str(one)) for one in pictures.values()), default=0)
-    chars, shown = resources.get(_SPENT, (0, 0))
-    chars, shown = chars + len(source), shown + source.count("![") * largest
-    if chars > _PAGE_CHARS or shown > _PICTURE_CHARS:
+    return _spend(resources, chars=len(source), pictures=source.count("![") * largest)
+
+
+def _spend(resources: Resources, **costs: int) -> bool:
+    """Whether a page bears these costs beside those before; then they count for it."""
+    spent = resources.get(_SPENT, {})
+    now = {kind: spent.get(kind, 0) + cost for kind, cost in costs.items()}
+    if any(cost > _LIMITS[kind] for kind, cost in now.items()):
         return False
-    resources[_SPENT] = chars, shown
+    resources[_SPENT] = {**spent, **now}
     return True
+
+
+class _Renderer(IPythonRenderer):
+    """Highlights code in the languages of a course only; other code stays as it is."""
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """Fenced code; its info string begins with the name of a lexer."""
+        words = (info or "").split()
+        return str(super().block_code(code, info if words and words[0] in _LANGUAGES else None))
 
 
 def _as_written(source: str) -> str:
     return f"<pre>{escape(source)}</pre>"
 
 
-def inert_raw(html: str | bytes) -> str:
+@pass_context
+def inert_raw(context: Context, html: str | bytes) -> str:
     """In the place of nbconvert's `clean_html`, which leaves ids and classes of nbgrader's own.
 
     A raw cell in HTML becomes part of the page through it.
     """
-    return inert(html.decode("utf-8", "replace") if isinstance(html, bytes) else str(html))
+    text = html.decode("utf-8", "replace") if isinstance(html, bytes) else str(html)
+    return inert(text, context.get("resources", {}))
 
 
-def inert(html: str) -> str:
+@pass_context
+def quick_ansi2html(context: Context, text: str) -> str:
+    """In the place of `ansi2html`, which copies the rest of a text at each of its codes.
+
+    Where that takes too long, the text is shown without colours.
+    """
+    codes = text.count("\x1b")
+    costs = (codes + text.count(";")) * len(text) if codes else 0
+    if _spend(context.get("resources", {}), colours=costs):
+        return str(ansi2html(text))
+    return escape(strip_ansi(text))
+
+
+def unchanged(text: str) -> str:
+    """In the place of nbconvert's `strip_files_prefix`, which is quadratic in the number of "[".
+
+    There is nothing for it to do: no link to a file of the course stays.
+    """
+    return text
+
+
+def inert(html: str, page: Resources | None = None) -> str:
     """HTML without scripts, forms, frames and styles of the whole page; it fetches nothing.
+
+    Of `page`, the resources that it is rendered with, are the costs of what it shows besides.
 
     >>> inert("<b onclick='x()'>no</b><script>x()</script><img src='https://x.org'>")
     '<b>no</b><img>'
     """
     still = _SVG.sub(lambda found: _picture(found[0], "") or f"({_NOT_SHOWN})", html)
-    if len(_TAG.findall(still)) > _TAGS:  # for each, the parser looks through all that are open
+    tags = len(_OPENING.findall(still)) * len(_PIECE.findall(still))
+    attributes = len(_GAP.findall(still)) ** 2
+    if not _spend({} if page is None else page, tags=tags, attributes=attributes):
         return _as_written(html)
     return nh3.clean(
         still,
@@ -153,13 +210,14 @@ def _kept(element: str, attribute: str, value: str) -> str | None:
     return value
 
 
-def _inert_data(data: Mapping[str, Any]) -> dict[str, str]:
+def _inert_data(data: Mapping[str, Any], page: Resources) -> dict[str, str]:
     """The forms of an output that a page may show; templates put most of them in as they stand."""
     texts = {kind: _joined(value) for kind, value in data.items()}
     if "image/svg+xml" in texts:  # by its own text it would be a part of the page
         drawn = _picture(texts["image/svg+xml"], texts.get("text/plain", ""))
         texts["text/html"] = drawn or f"<p>({_NOT_SHOWN})</p>"
-    made = {kind: make(texts[kind]) for kind, make in _FORMS.items() if kind in texts}
+    forms = {**_FORMS, "text/html": lambda html: inert(html, page)}
+    made = {kind: make(texts[kind]) for kind, make in forms.items() if kind in texts}
     shown = {kind: text for kind, text in made.items() if text}
     return shown or {"text/plain": f"({', '.join(texts) or 'nothing'}: not shown on this page)"}
 
@@ -180,9 +238,9 @@ def _base64_only(value: str) -> str:
     return value if _BASE64.match(value) and is_soon_drawn(f"data:image/png,{value}") else ""
 
 
+# Beside HTML, of which its page tells how much it still bears.
 _FORMS: dict[str, Callable[[str], str]] = {
     "text/plain": str,  # which templates escape
-    "text/html": inert,
     "text/latex": lambda text: escape(text, quote=False),
     "image/png": _base64_only,
     "image/jpeg": _base64_only,

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from nbconvert.exporters import HTMLExporter
-from nbformat import NotebookNode, from_dict
+from nbformat import NotebookNode, from_dict, reads
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.nbgrader_bridge.feedback_steps import TABLES, UNREADABLE, WithholdHiddenTests
+from autograder.nbgrader_bridge.feedback_steps import (
+    MATHJAX,
+    TABLES,
+    UNREADABLE,
+    WithholdHiddenTests,
+)
 from autograder.records.journal import Journal
 from autograder.reporting.feedback import WITHHELD
 from tests.autograder import tiny
@@ -125,6 +131,24 @@ def test_of_an_error_in_a_test_cell_only_its_name_stays(
     assert "4711" not in str(cell)
 
 
+@pytest.mark.parametrize(
+    "source", [None, "assert flatten(torch.arange(3)) is not None"], ids=["hidden", "visible"]
+)
+def test_a_warning_in_a_hidden_test_that_ran_apart_does_not_quote_it(
+    tmp_path: Path, source: str | None
+) -> None:
+    Journal(tmp_path / ".autograder").write(record("ada"), "run")
+    about: dict[str, Any] = {
+        "outputs": [
+            {"output_type": "stream", "name": "stdout", "text": "of the answer\n"},
+            {"output_type": "stream", "name": "stderr", "text": f"1: UserWarning: no\n  {LINE}\n"},
+        ]
+    }
+    cell = shown(tmp_path, test_flatten=about | ({"source": source} if source else {}))
+    names = [one.name for one in cell["test-flatten"].outputs]
+    assert names == (["stdout", "stderr"] if source else ["stdout"])
+
+
 def test_our_own_words_on_a_cell_that_could_not_end_stay() -> None:
     said = "This cell ended the Python process."
     about = cell_with(output_type="error", ename="crashed", evalue=said, traceback=[said])
@@ -159,5 +183,21 @@ def test_a_page_of_nbgraders_has_the_style_of_tables_beside_its_own(template: st
     resources: dict[str, Any] = {"config_dir": ""}
     for step in (one for one in steps if one.enabled):
         _, resources = step.preprocess(from_dict(tiny.notebook()), resources)
-    code, tables = resources["inlining"]["css"]
-    assert (".highlight" in code, tables) == (True, TABLES)
+    code, *ours = resources["inlining"]["css"]
+    assert (".highlight" in code, ours) == (True, [TABLES, MATHJAX])
+
+
+@pytest.mark.parametrize("template", ["formgrade", "feedback"])
+def test_a_formula_on_a_page_of_nbgraders_fetches_no_pointer(template: str) -> None:
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(ROOT)).load_config()
+    styles = Path(template_path).parent / "static/node_modules/bootstrap/dist/css"
+    config.HTMLExporter.update(template_name=template, extra_template_basedirs=[template_path])
+    config.HTMLExporter.extra_template_paths = [str(styles)]
+    points = {"notebook": "x", "score": 1, "max_score": 1, "late_penalty": 0, "toc": []}
+    about = {"base_url": "", "index": 0, "total": 1, "nbgrader": points}
+    text = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    page, _ = HTMLExporter(config=config).from_notebook_node(reads(text, 4), about)
+    setup = re.search(r"<script type=.text/x-mathjax-config.>([^<]*safeStyles[^<]*)</script>", page)
+    assert setup is not None
+    assert "{cursor: false}" in setup[1]
+    assert "TeX-AMS_CHTML-full,Safe" in page

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 import torch
 from nbconvert.exporters import HTMLExporter
+from nbconvert.filters import ansi2html
 from nbformat import from_dict
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.nbgrader_bridge.inert_html import inert, inert_markdown, inert_raw
+from autograder.nbgrader_bridge.inert_html import inert, inert_markdown, inert_raw, quick_ansi2html
 from course.figures import show_storage
 from tests.pictures import DOT
 
@@ -238,10 +239,73 @@ def test_a_picture_that_is_none_costs_no_page(pictures: dict[str, Any]) -> None:
     assert "so" in shown and "src" not in shown
 
 
-def test_html_that_keeps_the_parser_busy_is_shown_as_it_was_written() -> None:
+SLOW_HTML = {
+    "in one another": "<div>" * 100_000,
+    "ends of spans": "<i>" * 9_990 + "</span>" * 40_000,
+    "newlines": "<b>" * 9_990 + "<p>" * 9_990 + "\n" * 40_000,
+    "attributes": f"<b {' '.join(f'a{number}' for number in range(200_000))}>",
+}
+
+
+@pytest.mark.parametrize("html", SLOW_HTML.values(), ids=SLOW_HTML)
+def test_html_that_keeps_the_parser_busy_is_shown_as_it_was_written(html: str) -> None:
     begun = time.process_time()
-    assert inert("<div>" * 100_000).startswith("<pre>&lt;div&gt;")
+    assert inert(html) == f"<pre>{escape(html)}</pre>"
     assert time.process_time() - begun < 1
+
+
+def test_html_that_is_too_much_for_one_page_is_too() -> None:
+    html = "<p>x</p>" * 2_500
+    body = page("feedback", *[showing(text_html=html)] * 18).partition("<body")[2]
+    assert body.count("<pre>&lt;p&gt;x") == 18 - 200_000_000 // (2_500 * 5_000)
+
+
+def test_a_large_table_and_long_code_stay() -> None:
+    row = f"<tr>\n{'<td>1</td>' * 21}\n</tr>\n"
+    table = f'<table class="dataframe">\n<tbody>\n{row * 61}</tbody>\n</table>'
+    page: dict[str, Any] = {}
+    assert [inert(table, page) for _ in range(20)] == [table] * 20
+    code = "<pre>" + '<span class="n">x</span>\n' * 8_000 + "</pre>"
+    assert inert(code) == code
+
+
+@pytest.mark.parametrize(
+    "codes", ["\x1b[m" * 980_000, "\x1b[mx" * 500_000, f"\x1b[{'0;' * 10**6}m"]
+)
+def test_a_text_of_colour_codes_is_soon_shown_without(codes: str) -> None:
+    begun = time.process_time()
+    stream = {"output_type": "stream", "name": "stdout", "text": f"{codes}<told>"}
+    shown = page(
+        "feedback", showing(text_plain=f"{codes}<told>"), showing() | {"outputs": [stream]}
+    )
+    assert shown.count("&lt;told&gt;</pre>") == 2 or shown.count("&lt;told&gt;\n</pre>") == 2
+    assert time.process_time() - begun < 20  # it took minutes
+
+
+def test_a_traceback_keeps_its_colours() -> None:
+    context: Any = {"resources": {}}
+    traceback = "\x1b[31mValueError\x1b[39m Traceback; \x1b[38;5;66mhere\x1b[0m <x>\n" * 300
+    assert quick_ansi2html(context, traceback) == ansi2html(traceback)
+
+
+def test_a_text_of_brackets_is_soon_shown() -> None:
+    begun = time.process_time()
+    text = "[" * 300_000
+    assert f"<pre>{text}</pre>" in page("feedback", words(text))
+    assert time.process_time() - begun < 20  # it took minutes
+
+
+@pytest.mark.parametrize("language", ["arduino", "autoit", "ipython", "mermaid", "nothing"])
+def test_code_in_another_language_is_shown_without_colours(language: str) -> None:
+    begun = time.process_time()
+    code = "x" + "\n" * 4_900 + "y"
+    assert rendered(f"```{language}\n{code}\n```", {}) == f"<pre><code>{code}\n</code></pre>\n"
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("language", ["python", "bash", "toml", "json"])
+def test_code_in_a_language_of_the_course_keeps_them(language: str) -> None:
+    assert '<span class="' in rendered(f"```{language} title\nx = 1 # why\n```", {})
 
 
 def test_each_page_of_nbgraders_begins_anew() -> None:
@@ -273,4 +337,5 @@ def test_code_is_highlighted_as_before() -> None:
     body = page("feedback", code).partition("<body")[2]
     assert re.search(r'<div class="highlight[^"]*"><pre>', body)
     assert '<span class="o">&lt;</span>' in body
-    assert inert_raw(b"<b>\xc3\xa4</b>") == "<b>\u00e4</b>"
+    nothing: Any = {}
+    assert inert_raw(nothing, b"<b>\xc3\xa4</b>") == "<b>\u00e4</b>"
