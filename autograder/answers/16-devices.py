@@ -94,7 +94,7 @@ def shard_gradients(model, loss_fn, x, y, sizes):
     return [totals.get(w) for w in weights]
 
 
-# %% wrong shard-gradients: divided by the number of shards -> empty-shards-count-too
+# %% wrong shard-gradients: divided by the number of shards -> shards-count-alike
 def shard_gradients(model, loss_fn, x, y, sizes):
     weights = list(model.parameters())
     trained = [w for w in weights if w.requires_grad]
@@ -767,6 +767,24 @@ def train_rank(model, loss_fn, x, y, lr):
         if n > 0:
             p.data -= lr * g / distributed.get_world_size()
     return (total / n).item()
+
+
+# %% wrong train-rank: the plain mean of all ranks' gradients and losses -> ranks-weigh-the-same
+def train_rank(model, loss_fn, x, y, lr):
+    world = distributed.get_world_size()
+    with torch.no_grad():
+        for t in [*model.parameters(), *model.buffers()]:
+            distributed.broadcast(t, src=0)
+    model.zero_grad()
+    loss = loss_fn(model(x), y)
+    loss.backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            distributed.all_reduce(p.grad)
+            p -= lr * p.grad / world
+    told = loss.detach().clone()
+    distributed.all_reduce(told)
+    return told.item() / world
 
 
 # %% wrong train-rank: sum over ranks -> gradients-are-only-summed
@@ -2585,6 +2603,19 @@ class TwoStages(nn.Module):
     def forward(self, x):
         hidden = self.first(x.to(self.devices[0]))
         return self.second(hidden.to(self.devices[1]))
+
+
+# %% wrong two-stages: in a plain list and nowhere else -> an-attribute-of-any-kind-is-a-submodule
+class TwoStages(nn.Module):
+    def __init__(self, first, second, devices):
+        super().__init__()
+        self.devices = devices
+        self.stages = [first.to(devices[0]), second.to(devices[1])]
+
+    def forward(self, x):
+        for stage, device in zip(self.stages, self.devices):
+            x = stage(x.to(device))
+        return x
 
 
 # %% wrong two-stages: all on the first -> one-device-holds-it-all

@@ -19,8 +19,8 @@ _BAR, _GAP = 32.0, 10.0
 _LEAST = 1e-9
 _WAITS, _IDLE = "waits", "idle"  # before the next piece of work, and after the last one
 _CAPTION = (
-    "A row for each, time from left to right. The same words have the same colour. Dashed: it "
-    "waits for another one, or has nothing left to do."
+    "A row for each rank or device; time runs from left to right. The same words have the same "
+    "colour. Dashed: it waits for another one, or has nothing left to do."
 )
 
 

@@ -125,7 +125,8 @@ def shards_run(
     """What `procedure(model, loss_fn, x, y, sizes)` returns and leaves behind.
 
     Once the answer has returned, its gradients and weights are overwritten: what it returned should
-    be its own. "calls" are the samples of each call of the model.
+    be its own. "calls" are the samples of each call of the model; "in grad" says of each result
+    whether it is a `.grad` itself.
 
     Args:
         procedure: The answer.
@@ -142,13 +143,15 @@ def shards_run(
     result = procedure(model, LOSSES[loss], *batch, given)
     grads = [None if w.grad is None else w.grad.clone() for w in weights]
     same = [w.grad is g for w, g in zip(weights, held, strict=True)]
-    _overwrite([*weights, *held, *(weight.grad for weight in weights)])
     listed = result if isinstance(result, list | tuple) else []
+    in_grad = [one is not None and any(one is w.grad for w in weights) for one in listed]
+    _overwrite([*weights, *held, *(weight.grad for weight in weights)])
     return {
         "result": result,
         "calls": calls,
         "grads": grads,
         "same": same,
+        "in grad": in_grad,
         "sizes": given,
         "recorded": [getattr(one, "requires_grad", False) for one in listed],
         "modes": [module.training for module in model.modules()],

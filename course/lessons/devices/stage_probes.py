@@ -4,7 +4,7 @@ What `staged` returns; places are the numbers of the two devices, -1 for any oth
 
     places        of the parameters and buffers of each stage
     names         in the state_dict
-    same          whether the stages are those that were given
+    same          whether `first` and `second` are the stages that were given; None for neither
     said          for each batch, and "said on" which devices
     grads         of all parameters and of the batches, and "grads on" which devices
     plain grads   of all parameters by a batch that needs none
@@ -94,7 +94,7 @@ def staged(
     """What `make(first, second, devices)` builds, and what a batch of each number of rows finds.
 
     Args:
-        make: The answer; returns a module with `first` and `second`.
+        make: The answer; returns a module, with `first` and `second` if it's right.
         kind: What is special about the stages, such as "norm" or "masked".
         where: The numbers of the devices of both stages, each 0 or 1.
         rows: The rows of each batch, of four features.
@@ -168,7 +168,10 @@ def _looked_at(
     seen: dict[str, Any] = {
         "places": [[number.get(t.device, -1) for t in _tensors(stage)] for stage in stages],
         "names": list(model.state_dict()),
-        "same": [model.first is stages[0], model.second is stages[1]],
+        "same": [
+            getattr(model, name) is stage if hasattr(model, name) else None
+            for name, stage in zip(("first", "second"), stages, strict=True)
+        ],
         "held": [now - then for now, then in zip(_held(both), before, strict=True)],
     }
     inputs = [_batch(size, home).requires_grad_() for size in rows]
