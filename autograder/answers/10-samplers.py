@@ -3345,3 +3345,42 @@ class Repeats(Sampler):
 
     def __len__(self):
         return len(self.indices)
+
+
+# %% wrong repeats: counts through the orders -> one-order-for-all-epochs
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.indices = [i for i, n in enumerate(times) for _ in range(n)]
+        self.number = seed
+
+    def __iter__(self):
+        number, rest, order = self.number, list(self.indices), []
+        self.number += 1
+        while rest:
+            order.append(rest.pop(number * 37 % len(rest)))
+            number //= len(rest) + 1
+        return iter(order)
+
+    def __len__(self):
+        return len(self.indices)
+
+
+# %% wrong repeats: equally often, one after the other -> one-order-for-all-epochs
+import random
+
+
+class Repeats(Sampler):
+    def __init__(self, times, seed):
+        self.indices = [i for i, n in enumerate(times) for _ in range(n)]
+        self.random = random.Random(seed)
+        self.order, self.left = [], 0
+
+    def __iter__(self):
+        if self.left == 0:
+            self.order = self.random.sample(self.indices, len(self.indices))
+        self.left = (self.left + 1) % max(1, len(self.indices))
+        self.order = self.order[1:] + self.order[:1]
+        return iter(list(self.order))
+
+    def __len__(self):
+        return len(self.indices)

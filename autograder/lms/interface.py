@@ -19,11 +19,15 @@ ARCHIVES = (".zip", *TARS)
 
 @dataclass(frozen=True, order=True)
 class Owner:
-    """A person, or group, as an LMS knows them; `number` tells two of one name apart."""
+    """A person, or group, as an LMS knows them; `number` tells two of one name apart.
+
+    `doubt` says why nobody can tell whom a name means that an LMS wrote; empty where one can.
+    """
 
     lms: str
     name: str
     number: str
+    doubt: str = field(default="", compare=False)
 
     @property
     def key(self) -> str:

@@ -27,9 +27,14 @@ from autograder.lms.interface import ArchiveName, GradeLine, Lms, Owner, Partici
 if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
-# The name ends as soon as it can: what comes later may be the name of the learner's file.
 _NAME = re.compile(
     r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<rest>.*))?"
+)
+# Twice: the other one stands in the name of a file, or in that of a learner, who chooses both.
+_NUMBER = re.compile(r"_\d+_assignsubmission_")
+_UNCLEAR = (
+    "its name holds two numbers of participants, of which a learner may have written one: see in "
+    "Moodle whose it is, and say so by --match"
 )
 _DATES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
 _HEADINGS = (
@@ -69,6 +74,8 @@ class Moodle(Lms):
         found = _NAME.fullmatch(path[0])
         if found is None:
             return None
+        if len(_NUMBER.findall(path[0])) > 1:
+            return ArchiveName(Owner(self.name, path[0], "", doubt=_UNCLEAR), path[-1])
         file = path[-1] if len(path) > 1 else found["rest"] or ""
         owner = Owner(self.name, found["name"].strip(), found["number"])
         return ArchiveName(owner, file if found["kind"] == "file" else "")

@@ -113,6 +113,8 @@ class Roster:
     def _match(self, owner: Owner) -> Match:
         if owner.key in self.chosen:
             return Match(self.chosen[owner.key])
+        if owner.doubt:
+            return Match(None, owner.doubt)
         if owner.lms == FOLDER:
             known = any(one.id == owner.name for one in self.students)
             return Match(owner.name) if known else Match(None, _NOBODY)

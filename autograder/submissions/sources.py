@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.lms.interface import ARCHIVES
@@ -30,6 +30,7 @@ from autograder.submissions.folder import read_start, reason_of
 _NOTEBOOK = ".ipynb"
 _READ = (_NOTEBOOK, *ARCHIVES, ".txt")  # others are only named
 NO_NOTEBOOK = "is not a notebook (.ipynb)"
+_INBOUND = "inbound"  # where nbgrader's learners hand in
 GIT = ".git"  # the folder that makes another one a repository
 
 
@@ -50,17 +51,21 @@ def read_source(path: Path, sharing: Sharing | None = None) -> Iterator[ArchiveF
         files = list(_files(path.resolve()))
     elif path.name.lower().endswith(_NOTEBOOK) and path.is_file():
         whole = path.resolve()
-        files = [(whole, (*split_name(whole.parent.name), *split_name(path.name)))]
+        files = [(whole, (*split_name(whole.parent.name), *split_name(path.name)), "")]
     else:
         yield from read_archive(path, sharing=sharing)
         return
-    own = OwnBudgets(Bounds(), sharing, lambda: (parts for _, parts in files))
-    for file, parts in files:
-        yield from opened(_read(file, parts), own)
+    own = OwnBudgets(Bounds(), sharing, lambda: (parts for _, parts, _ in files))
+    for file, parts, reason in files:
+        yield from opened(RefusedEntry(parts, reason) if reason else _read(file, parts), own)
 
 
-def _files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Every file in a folder, and the `.git` of a repository, each with what its path says."""
+def _files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...], str]]:
+    """Every file in a folder, and the `.git` of a repository.
+
+    Each with what its path says, and why nothing in its folder is taken, where that is so.
+    """
+    refused = dict[str, str]()
 
     def refuse(error: OSError) -> None:
         raise ArchiveError(
@@ -73,11 +78,40 @@ def _files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
         names = [GIT] if GIT in folders else []
         # .git of a repository, .ipynb_checkpoints of Jupyter: nobody handed that in.
         folders[:] = sorted(one for one in folders if not one.startswith("."))
+        if os.path.basename(here) == _INBOUND:
+            refused |= _made_by_others(here, folders)
+        if here in refused:
+            refused |= {os.path.join(here, one): refused[here] for one in folders}
         for name in (*names, *sorted(files)):
             path = Path(here, name)
             parts = split_name(str(path.relative_to(folder.parent)))
             if not is_noise(parts):
-                yield path, parts
+                yield path, parts, refused.get(here, "")
+
+
+def _made_by_others(inbound: str, names: Iterable[str]) -> dict[str, str]:
+    """The folders of nbgrader's inbound/ that are another learner's than they say, and why not.
+
+    All who hand in may make folders there, and call them as they like. An account tells something
+    only where it is a learner's own: on many servers everybody works under the same one.
+    """
+    named = {Path(inbound, one): one.partition("+")[0] for one in names if one.count("+") > 1}
+    owners = {one: _account_of(one) for one in named}
+    have_own = {name for one, name in named.items() if owners[one] == name}
+    learners = {*named.values()}
+    return {
+        str(one): f"its folder belongs to the user {owner}, not to {named[one]}"
+        for one, owner in owners.items()
+        if owner and owner != named[one] and (owner in learners or named[one] in have_own)
+    }
+
+
+def _account_of(folder: Path) -> str:
+    """The name of the account that a folder belongs to; empty for one of another machine."""
+    try:
+        return folder.owner()
+    except KeyError:
+        return ""
 
 
 def _read(path: Path, parts: tuple[str, ...]) -> ArchiveFile | RefusedEntry:

@@ -10,7 +10,7 @@ import builtins
 import re
 import symtable
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -58,7 +58,13 @@ class Code:
     table: symtable.SymbolTable
 
 
-_kept = dict[str, Code | None]()  # each question about a cell asks for it
+class _Kept(dict[str, Code | None]):
+    """What was read of cells, by their texts, which have so many `chars` together."""
+
+    chars = 0
+
+
+_kept = _Kept()  # each question about a cell asks for it
 _KEPT_CHARS = 2**19  # of their texts: what is read of one takes hundreds of times its size
 
 
@@ -72,9 +78,11 @@ def read_code(source: str) -> Code | None:
     if source in _kept:
         return _kept[source]
     found = _read(source)
-    if sum(map(len, _kept)) + len(source) > _KEPT_CHARS:
+    if _kept.chars + len(source) > _KEPT_CHARS:
         _kept.clear()
+        _kept.chars = 0
     _kept[source] = found
+    _kept.chars += len(source)
     return found
 
 
@@ -126,8 +134,12 @@ def changes_common(source: str, common: frozenset[str], imports: frozenset[Impor
 def imports_of(source: str) -> frozenset[Import]:
     """What code imports, at any depth; nothing where it cannot be read."""
     code = read_code(source)
+    return _imported_by(code.nodes if code is not None else ())
+
+
+def _imported_by(nodes: Iterable[ast.AST]) -> frozenset[Import]:
     found = set()
-    for node in code.nodes if code is not None else ():
+    for node in nodes:
         if isinstance(node, ast.Import):
             for one in node.names:
                 bound = one.asname or one.name.partition(".")[0]
@@ -162,7 +174,7 @@ def leading_imports(source: str) -> frozenset[str]:
     code = read_code(source)
     body = code.body if code is not None else ()
     first = takewhile(lambda one: isinstance(one, ast.Import | ast.ImportFrom), body)
-    return frozenset(name for one in first for *_, name in imports_of(ast.unparse(one)))
+    return frozenset(name for *_, name in _imported_by(first))
 
 
 @lru_cache(maxsize=4_000)
@@ -194,7 +206,8 @@ def _is_of_a_worker(node: ast.expr, shared: frozenset[str]) -> bool:
         node = node.value
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
-    return ast.unparse(node.func) == _WORKER_INFO and _WORKER_INFO in shared
+    # By its node: ast.unparse recurses, and a learner may write 900 dots.
+    return isinstance(node.func, ast.Name) and node.func.id == _WORKER_INFO in shared
 
 
 def root_name(node: ast.expr) -> str:

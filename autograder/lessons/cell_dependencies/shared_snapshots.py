@@ -9,7 +9,8 @@ names which it does not spell out, each test cell looks where it stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -54,7 +55,7 @@ def snapshot_places(
     if lesson.is_too_long(run.values()):
         return found
     waiting, needed = list[int](), set[str]()
-    before = list[_Touch]()
+    before = defaultdict[str, list[_Touch]](list)  # by each name that they mention
     modules = dict[str, Import]()  # names that stand for one module, whichever cell imports it
     for number in sorted(run.keys() | tests.keys()):
         if number in tests:
@@ -68,19 +69,28 @@ def snapshot_places(
             waiting, needed = [], set()
         if touch is None or (apart and not lesson.has(run[number])):
             return found  # nobody knows what depends on what from here on
-        before.append(touch)
+        for name in touch.names:
+            before[name].append(touch)
         _note_modules(touch, modules)
     return found | dict.fromkeys(waiting, max(waiting, default=0))
 
 
 def _needed(
-    asked: Iterable[str], before: Iterable[_Touch], modules: Mapping[str, Import]
+    asked: Iterable[str], before: Mapping[str, Sequence[_Touch]], modules: Mapping[str, Import]
 ) -> set[str]:
-    """The names of these answers, and those of all cells that share one with them."""
-    names, rest = set(asked), list(before)
-    while sharing := [one for one in rest if (one.names - modules.keys()) & names]:
-        rest = [one for one in rest if not (one.names - modules.keys()) & names]
-        names.update(*(one.names for one in sharing))
+    """The names of these answers, and those of all cells that share one with them.
+
+    Each name and each cell is met once: a learner's cells may be thousands, chained by their names.
+    """
+    names, met = set(asked), set[int]()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        for touch in () if name in modules else before.get(name, ()):
+            if id(touch) not in met:
+                met.add(id(touch))
+                waiting += touch.names - names
+                names |= touch.names
     return names
 
 
@@ -89,7 +99,7 @@ def _meets(touch: _Touch, needed: set[str], modules: Mapping[str, Import]) -> bo
     met = touch.names & needed
     if not met:
         return False
-    others = {bound for *_, bound in touch.imports - set(modules.values())}
+    others = {one[-1] for one in touch.imports if modules.get(one[-1]) != one}
     return any(one not in modules or one in others or one in touch.sets for one in met)
 
 

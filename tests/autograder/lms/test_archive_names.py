@@ -6,6 +6,8 @@ import pytest
 
 from autograder.lms import read_name
 from autograder.lms.interface import ArchiveName, Owner, letters, plain_letters
+from autograder.submissions.class_list import Student
+from autograder.submissions.matching import Roster
 
 ADA = Owner("moodle", "Ada Lovelace", "1234567")
 
@@ -71,7 +73,6 @@ GRACE = Owner("canvas", "hoppergrace", "77")
         (("hoppergrace_77_2_work.tar.gz", "lovelaceada_12345_1_04.ipynb"), GRACE),
         ((ADAS_FOLDER, "hoppergrace_77_2_work.zip", "04.ipynb"), ADA),
         ((ADAS_FOLDER, "Grace Hopper_2_assignsubmission_file_", "04.ipynb"), ADA),
-        ((f"{ADAS_FOLDER}Grace Hopper_2_assignsubmission_file_04.ipynb",), ADA),
         (("unpacked", ADAS_FOLDER, "hoppergrace_77_2_04.ipynb"), ADA),
     ],
 )
@@ -81,6 +82,30 @@ def test_the_outermost_part_that_an_lms_wrote_says_whose_it_is(
     found = read_name(path)
     assert found is not None
     assert (found.owner, found.at) == (owner, int(path[0] == "unpacked"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        (f"{ADAS_FOLDER}Grace Hopper_2_assignsubmission_file_04.ipynb",),  # whose file's name?
+        (f"{ADAS_FOLDER}x_2_assignsubmission_file_", "04.ipynb"),
+        (f"{ADAS_FOLDER}x_2_assignsubmission_file", "04.ipynb"),
+    ],
+)
+def test_a_name_with_two_numbers_of_moodle_is_nobodys(path: tuple[str, ...]) -> None:
+    found = read_name(path)
+    assert found is not None
+    assert (found.owner.key, found.owner.number, found.file) == (
+        path[0],
+        "",
+        "04.ipynb" if path[1:] else path[0],
+    )
+    students = (Student("ada", "Ada", "Lovelace", ""), Student("grace", "Grace", "Hopper", ""))
+    match = Roster(students).match([found.owner])[found.owner]
+    assert match.student is None
+    assert "--match" in match.reason
+    by_hand = Roster(students, chosen={path[0]: "grace"})
+    assert by_hand.match([found.owner])[found.owner].student == "grace"
 
 
 def test_canvas_names_files_and_no_folders() -> None:

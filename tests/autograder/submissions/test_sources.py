@@ -499,6 +499,53 @@ def test_a_time_is_believed_where_nbgrader_writes_it(
     assert (root / f"submitted/ada/{SLUG}/timestamp.txt").exists() is believed
 
 
+@pytest.mark.parametrize(
+    ("accounts", "taken"),
+    [
+        (("ada", "grace"), ["ada", "grace"]),
+        (("ada", "ada"), ["ada"]),  # she hands in for Grace
+        (("jovyan", "jovyan"), ["ada", "grace"]),  # everybody's account
+        (("jovyan", "root"), ["ada", "grace"]),  # and a folder that a teacher has put there
+        (("", "ada"), ["ada"]),
+        (("", ""), ["ada", "grace"]),  # of another machine
+    ],
+)
+def test_a_folder_in_inbound_is_of_the_learner_whom_it_names(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    accounts: tuple[str, str],
+    taken: list[str],
+) -> None:
+    folders = f"ada+{SLUG}+2027-01-01+x", f"grace+{SLUG}+2027-01-02+x"
+    source = files(tmp_path / "inbound", *(f"{one}/{SLUG}.ipynb" for one in folders))
+
+    def account(path: Path) -> str:
+        if found := dict(zip(folders, accounts, strict=True))[path.name]:
+            return found
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr(Path, "owner", account)
+    found = taken_in(root, source)
+    assert sorted(students(found)) == taken
+    assert [one.reason for one in found.refused] == [
+        "its folder belongs to the user ada, not to grace"
+    ] * (2 - len(taken))
+
+
+def test_a_second_folder_of_a_learner_has_the_account_of_the_first(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = files(
+        tmp_path / "inbound",
+        f"ada+{SLUG}+2027-01-01+x/{SLUG}.ipynb",
+        f"ada+{SLUG}+2027-01-02+y/{SLUG}.ipynb",
+    )
+    monkeypatch.setattr(Path, "owner", lambda path: "kim" if path.name.endswith("y") else "ada")
+    (refused,) = taken_in(root, source).refused
+    assert refused.reason == "its folder belongs to the user kim, not to ada"
+
+
 def test_a_time_of_a_year_that_cannot_be_is_not_written(root: Path, tmp_path: Path) -> None:
     source = files(tmp_path / "submitted", "ada/01-tiny/01-tiny.ipynb")
     (source / "ada/01-tiny/timestamp.txt").write_text("9999-12-31 23:59:59 UTC")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from autograder.lessons.cell_dependencies.cell_names import asked_for
@@ -53,6 +55,19 @@ def test_what_the_answer_uses_counts_as_it_stands_there_too() -> None:
 def test_answers_that_share_a_name_are_looked_at_apart() -> None:
     counting = "calls = []\ndef f(x):\n    calls.append(x)"
     assert _looked_at(counting, "?f", "def g(x):\n    return len(calls)", "?g") == [1, 3]
+
+
+def test_a_chain_of_cells_takes_time_in_line_with_its_length() -> None:
+    def seconds(links: int) -> float:
+        chain = [f"n{links}_{k} = n{links}_{k - 1}" for k in range(1, links)]
+        begun = time.process_time()
+        changed = f"n{links}_{links - 1} = 1"
+        found = _looked_at(f"{F}\nn{links}_0 = f", *chain, "?f", changed, G, "?g")
+        assert found == [links, links + 3]
+        return time.process_time() - begun
+
+    seconds(10)
+    assert seconds(6000) < 20 * seconds(600)  # 100 times as long where each link meets all others
 
 
 def test_a_module_that_both_import_is_nothing_in_common() -> None:

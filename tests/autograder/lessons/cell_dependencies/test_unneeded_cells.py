@@ -256,6 +256,7 @@ def test_a_module_that_both_import_is_not_shared(answer: str, expected: set[int]
     [
         ("get_worker_info().dataset.rng = 3", False),
         ("get_worker_info()[0] = 3", False),
+        (f"torch{'.a' * 900}().x = 1", True),  # as deep as a learner likes
         ("get_worker_info(torch).ones = 3", True),
         ("get_worker_info.ones = 3", True),
         ("torch.get_worker_info().ones = 3", True),
