@@ -28,8 +28,8 @@ _STEPS = 4  # gaps that are drawn on each side of the place
 _UNIT = (WIDTH - 100) / (2 * _STEPS)  # px of the gap above the place
 _LINE = 52.0  # px, where the number line lies
 _CAPTION = (
-    "A bar is a number that the dtype has; between two bars there is none. Each line is to scale "
-    "in its own unit, the gap above x."
+    "Each bar is a number that the dtype can hold, and between two bars there's no other. Each "
+    "line is to scale in its own unit, the gap above x."
 )
 
 

@@ -108,7 +108,7 @@ class _Axis:
 
 def _legend() -> Scene:
     entries = [
-        (REST, "very small: digits get lost, too"),
+        (REST, "very small: fewer digits are kept"),
         (fill(0), "neighbours at most 1 apart"),
         (fill(1), "neighbours more than 1 apart"),
     ]
