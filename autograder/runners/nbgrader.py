@@ -32,6 +32,7 @@ from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.repair import Malformed, read_submission, repair
 from autograder.nbgrader_bridge.cells import automatic_points
 from autograder.nbgrader_bridge.stock import StockCourse
+from autograder.records.error_names import error_name
 from autograder.records.model import (
     ExerciseRecord,
     RecordError,
@@ -296,11 +297,8 @@ def _table(exercise: Exercise, cell: NotebookNode) -> tuple[ExerciseRecord | Non
     tables = [o.metadata[TABLE_KEY] for o in cell.outputs if TABLE_KEY in o.get("metadata", {})]
     if not tables:
         failed = [o for o in cell.outputs if o.output_type == "error"]
-        if not failed:
-            return None, ()
-        from course.testing.results import error_name  # with it comes torch
-
-        return None, (f"The test cell ended in {error_name(failed[0].ename)}.",)
+        told = (f"The test cell ended in {error_name(one.ename)}." for one in failed[:1])
+        return None, tuple(told)
     try:
         plain = json.loads(json.dumps(tables[-1]))  # nbformat's nodes are no plain dictionaries
         return ExerciseRecord.from_table(plain, isolated=False), ()
