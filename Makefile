@@ -169,7 +169,8 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
-# Four workers for two cores: half of their time they wait, for browsers, clocks and processes.
+# Four workers for two cores: with three, the cores were idle for a quarter of the time, while tests
+# waited for browsers, clocks and processes.
 # They take files in our order, the long ones first, and not those with the most tests.
 pytest: $(READY) $(DIVES) $(SITE)  ## the tests alone, on two cores
 	@$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder --durations 10 $(TESTS)

@@ -19,6 +19,7 @@ COURSE = {
     "course.lazy": set(),
     "course.notebook": set(),
     "course.hidden_lines": set(),
+    "course.error_names": set(),
     "course.inspection": set(),
     "course.serialization": {"course.inspection"},
     "course.gpu.simulator": set(),
@@ -27,6 +28,7 @@ COURSE = {
     "course.widgets": {"course.lazy", "course.notebook", "course.inspection", "course.figures"},
     "course.claims": {"course.lazy", "course.inspection", "course.widgets", "course.figures"},
     "course.testing": {"course.notebook", "course.hidden_lines", "course.inspection"}
+    | {"course.error_names"}
     | {"course.serialization", "course.figures", "course.claims"},
     "course.guide": {"course.lazy", "course.widgets", "course.claims"},
     "course.practice": {"course.lazy", "course.inspection", "course.claims"},
@@ -81,10 +83,10 @@ INSIDE = {
 DECISIONS = {
     f"{ENGINE}.plan": {"autograder.lessons"},
     f"{ENGINE}.scoring": {f"{ENGINE}.outcomes", f"{ENGINE}.plan"}
-    | {"autograder.lessons", "autograder.records"},
+    | {"autograder.lessons", "autograder.records", "course.error_names"},
 }
 OUTSIDE = {
-    f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE},
+    f"{ENGINE}.checker": GROUND | MEASURES | {*INSIDE, "course.error_names"},
     f"{ENGINE}.worker": GROUND
     | {*INSIDE, *DECISIONS, f"{ENGINE}.checker", f"{ENGINE}.own_resources", "course.notebook"}
     | {"autograder.lessons", "autograder.records", "autograder.submissions"},
@@ -123,7 +125,7 @@ AUTOGRADER = {
     | {"autograder.records", "autograder.lessons", "autograder.submissions.class_list"},
     "autograder.runners": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
-    | {ENGINE, *INSIDE, BRIDGE, f"{BRIDGE}.cells"},
+    | {ENGINE, *INSIDE, BRIDGE, f"{BRIDGE}.cells", "course.error_names"},
     "autograder.grading": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions", "autograder.runners"}
     | {BRIDGE, "autograder.submissions.class_list"},

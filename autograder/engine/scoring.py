@@ -29,10 +29,10 @@ from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, Output
 from autograder.engine.plan import CellKind, Step
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import is_untouched
-from autograder.records.error_names import error_name
 from autograder.records.model import ExerciseRecord, RecordError, Status
 from autograder.records.points import PointsRefused, points_of
 from autograder.records.runner import ANSWER_TO_MARK, HANDED_IN_EMPTY, task_record
+from course.error_names import error_name
 
 # A submission is called after the first of these that one of its cells or exercises got.
 _GRAVEST_FIRST = (

@@ -32,7 +32,6 @@ from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.repair import Malformed, read_submission, repair
 from autograder.nbgrader_bridge.cells import automatic_points
 from autograder.nbgrader_bridge.stock import StockCourse
-from autograder.records.error_names import error_name
 from autograder.records.model import (
     ExerciseRecord,
     RecordError,
@@ -50,6 +49,7 @@ from autograder.records.runner import (
 )
 from autograder.submissions.discovery import NOTEBOOK_LIMIT_NBYTES
 from autograder.submissions.folder import look_through, not_readable, read_start, shown_name
+from course.error_names import error_name
 
 _STUDENT = "learner"
 _CODE: dict[str, Any] = {

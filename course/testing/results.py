@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
-
+from course.error_names import error_name
 from course.inspection.facts import TensorFacts
 from course.testing.points import note_on, worth
 from course.testing.recording import OUR_FAULT
 
-__all__ = ["CheckResult", "Failure", "Points", "TestResult", "error_name"]
+__all__ = ["CheckResult", "Failure", "Points", "TestResult"]
 
 
 class Points(float):
@@ -137,20 +135,6 @@ _OWN_WORDS = re.compile(
     "|" + OUR_FAULT.format(torch=r"[\w.+]+")
 )
 _ENDED = re.compile(r"(`\w+` ended with|backward failed:) (\w+)")
-_ERRORS = frozenset(
-    name
-    for space in (vars(builtins), vars(torch))
-    for name, one in space.items()
-    if isinstance(one, type) and issubclass(one, BaseException)
-) | {"LinAlgError", "NotDefinedError"}
-
-
-def error_name(name: str) -> str:
-    """The name of an exception of Python's or torch's; of others, that it is one.
-
-    A learner's code may name a class after what it was given.
-    """
-    return name if name in _ERRORS else "an exception of its own class"
 
 
 def _without_values(words: str) -> str:
@@ -167,11 +151,12 @@ def _one_exception(checks: Sequence[CheckResult]) -> list[CheckResult]:
 
     An answer may choose another one in each call, and would spell what it was given.
     """
-    told = set[str]()
+    told = False
 
     def once(found: re.Match[str]) -> str:
-        told.add(found[2])
-        return found[0] if len(told) == 1 else f"{found[1]} an exception"
+        nonlocal told
+        words, told = f"{found[1]} an exception" if told else found[0], True
+        return words
 
     return [
         replace(check, message=_CLASS_TOLD.sub(once, check.message)) if check.hidden else check

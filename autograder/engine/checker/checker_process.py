@@ -34,13 +34,13 @@ from autograder.engine.protocol.frames import (
     pack,
     signed_parts,
 )
+from course.error_names import error_name
 from course.inspection.facts import number_apart
 from course.inspection.global_state import MISSPELT, RANDOM_STATE
 from course.serialization import WireError
 from course.serialization.delta_encoding import Sent
 from course.testing.answers import Asked, Request, go_on_with, use_backend
 from course.testing.observe import Observation, from_wire, with_changes
-from course.testing.results import error_name
 
 
 class RequestAborted(BaseException):

@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
+from course.error_names import error_name
 from course.inspection.facts import TensorFacts, facts, memory_number
 from course.inspection.tree_leaves import tree_leaves
 from course.serialization.received import SeenTensor, Value
 from course.testing.compare import difference
 from course.testing.inputs.cases import Case
 from course.testing.observe import is_stub
-from course.testing.results import error_name
 from course.testing.tolerance import Tolerance
 
 __all__ = ["ASPECTS", "Call", "Difference", "Expected", "first_difference"]
