@@ -86,6 +86,7 @@ c.HTMLExporter.preprocessors = [
 # some texts keep nbconvert's own filters busy for hours.
 c.HTMLExporter.filters = {
     "ansi2html": "autograder.nbgrader_bridge.inert_html.quick_ansi2html",
+    "highlight_code": "autograder.nbgrader_bridge.inert_html.quick_highlight",
     "strip_files_prefix": "autograder.nbgrader_bridge.inert_html.unchanged",
     "markdown2html": "autograder.nbgrader_bridge.inert_html.inert_markdown",
     "clean_html": "autograder.nbgrader_bridge.inert_html.inert_raw",

@@ -50,9 +50,9 @@ class WithholdHiddenTests(NbGraderPreprocessor):
 
     nbgrader's ClearHiddenTests also reads the learner's own cells, where a stray mark would end
     the pages of the whole class, and leaves outputs as they are: a traceback quotes its cell, and
-    where all cells ran in one process, a later one may have printed it.  What quotes a test is left
-    out whole: of many guesses nobody learns which was right.  Of an exception in a cell with hidden
-    tests only the name stays.
+    where all cells ran in one process, a later one may have printed it.  Where one quotes a test,
+    all are left out: of many guesses nobody learns which was right.  Of an exception in a cell with
+    hidden tests only the name stays.
     """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
@@ -70,12 +70,12 @@ class WithholdHiddenTests(NbGraderPreprocessor):
         for cell in tests:
             if any(line.strip() for line in hidden[_grade_id(cell)]):
                 _shorten_errors(cell)
-        for cell in nb.cells:
-            if _is_test(cell) and _grade_id(cell) in apart:
-                if any(line.strip() for line in hidden[_grade_id(cell)]):
-                    _drop_warnings(cell)
-                continue  # what it says beside that is what the answer said
-            if any(quotes(_text(one), within_reach) for one in cell.get("outputs", [])):
+                _drop_warnings(cell)
+        speaking = [cell for cell in nb.cells if cell.get("outputs")]
+        # What a test that ran apart says beside its own words is what the answer said.
+        own = [one for one in speaking if not (_is_test(one) and _grade_id(one) in apart)]
+        if quotes("\n".join(_text(out) for one in own for out in one.outputs), within_reach):
+            for cell in own:
                 cell.outputs = [new_output("stream", name="stdout", text=WITHHELD)]
         return nb, resources
 

@@ -8,7 +8,7 @@ before that. What stays is text, tables, pictures that the page itself holds, an
 They are rendered in the instructor's process, where no clock stops them. The parser of Markdown
 looks for the end of a formula from each of its beginnings on: 40 KB of those take it a minute.  A
 text that is too long for one in words, or begins too many formulas, is shown as it was written.
-HTML and colours that would take too long are too, each with all that their page showed before.
+HTML, code and colours that would take too long are too, with all that their page showed before.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import nh3
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from nbconvert.filters import ansi2html, strip_ansi
+from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
@@ -63,18 +64,22 @@ _FORMULA = re.compile(r"\\\\[(\[]|\\begin\b")
 _TEXT_CHARS, _FORMULAS, _PAGE_CHARS = 5_000, 100, 100_000
 _OPENING = re.compile(r"<[A-Za-z]")
 _PIECE = re.compile(r"[<&\n\r\0]")  # at each the parser may look through all that is open
+_BLANKS = re.compile(r"\s{2,}")
 _GAP = re.compile(r"[\s/\"']+")  # behind each an attribute may begin, compared with all before
 # Other lexers of Pygments, IPython's too, take seconds or minutes for a few thousand characters.
 _LANGUAGES = {
     *("python", "python3", "py", "py3", "pycon", "pytb", "bash", "sh", "shell", "console"),
     *("text", "json", "yaml", "toml", "diff"),
 }
-# What a page may cost. Worst are some 20 s for its tags, 10 s for attributes and 2 s for colours.
+# What a page may cost. Worst are some 20 s each for its tags and its code, 10 s for attributes and
+# 2 s for colours.
 _LIMITS = {
     "chars": _PAGE_CHARS,
     "pictures": 64 * 2**20,  # characters; a text may name a picture again and again
     "tags": 200_000_000,  # openings × pieces; 40 of pandas' largest tables
     "attributes": 30_000_000_000,  # gaps²; base64 has gaps, too: seven pictures of 3 MB
+    "code": 1_000_000,  # characters, five times those of our longest lesson
+    "blanks": 40_000_000,  # the squares of gaps in the code; one of 6,000 lines
     "colours": 4_000_000_000,  # codes × characters; ten tracebacks of 28,000 characters
 }
 _SPENT = "autograder_spent"  # where a page's resources keep what was rendered for it
@@ -166,6 +171,19 @@ def quick_ansi2html(context: Context, text: str) -> str:
     if _spend(context.get("resources", {}), colours=costs):
         return str(ansi2html(text))
     return escape(strip_ansi(text))
+
+
+@pass_context
+def quick_highlight(context: Context, source: str, **_: object) -> str:
+    """In the place of `highlight_code`, whose lexers look through blank lines again and again.
+
+    The notebook names the lexer there, or the cell's metadata; this one is always Python's.
+    Where that takes too long, the code is shown without colours.
+    """
+    costs = {"code": len(source), "blanks": sum(len(one) ** 2 for one in _BLANKS.findall(source))}
+    if not _spend(context.get("resources", {}), **costs):
+        return f'<div class="highlight"><pre>{escape(source)}</pre></div>'
+    return str(Highlight2HTML(pygments_lexer="python3")(source))
 
 
 def unchanged(text: str) -> str:

@@ -41,7 +41,7 @@ from autograder.reporting.slips import repeated_slips
 from autograder.reporting.status_texts import TO_LEARNER, counts, is_unread, state_of
 
 # In the place of all that was said: a mark in the place of a line would tell which guess was right.
-WITHHELD = "[What was shown here quotes a hidden test, so all of it is left out.]"
+WITHHELD = "[Something on this page quotes a hidden test, so what your code said is left out.]"
 _TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
 _BARE_NAME = re.compile(r"[\w.]+,?")  # `torch.float64,` neither
 # What IPython and its kernel call a cell says nothing to the one who wrote it.
@@ -200,7 +200,10 @@ def page_of(
     found = [(one, mine) for one in lesson.exercises if (mine := record.exercise(one.name))]
     beside = [one for one, mine in found if not ran_apart(record, mine)]
     hidden = hidden_lines(*beside)
-    views = [_exercise_view(one, mine, known, cells, entry, hidden) for one, mine in found]
+    said = ["\n".join([_error_of(cells.get(e.answer_id, {})), *_said(mine)]) for e, mine in found]
+    # On the whole page: where only the quotation is missing, of many guesses the right one is seen.
+    withheld = WITHHELD if quotes("\n".join(said), hidden) else ""
+    views = [_exercise_view(one, mine, known, cells, entry, withheld) for one, mine in found]
     beliefs = ranked(check for view in views for check in revealing_checks(view.record))
     sections = {b.section: b.heading for v in views for b in v.beliefs if b.heading}
     penalty = entry.penalty if entry else 0.0
@@ -271,12 +274,14 @@ def _exercise_view(
     known: Mapping[str, Explanation],
     cells: Mapping[str, RawCell],
     entry: GradebookEntry | None,
-    hidden: tuple[str, ...],
+    withheld: str,
 ) -> ExerciseView:
     cell = cells.get(exercise.answer_id, {})
-    code, error, withheld = _code(exercise, cell), _error_of(cell), ""
-    if quotes("\n".join([error, *_said(record)]), hidden):
-        record, error, withheld = replace(record, checks=(), notes=()), "", WITHHELD
+    code, error = _code(exercise, cell), _error_of(cell)
+    if withheld and (error or _said(record)):
+        record, error = replace(record, checks=(), notes=()), ""
+    else:
+        withheld = ""
     by_hand = entry is not None and exercise.test_id in entry.manual
     score = entry.points[exercise.test_id] if entry and by_hand else record.score
     return ExerciseView(

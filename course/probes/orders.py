@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["hashes_of_another_process", "orders_drawn"]
@@ -45,7 +46,7 @@ def orders_drawn(
         "batches": found,
         "sizes": [[len(batch) for batch in one] for one in found],
         "numbers": [sorted(int(index) for batch in one for index in batch) for one in found],
-        "types": sorted({type(index).__name__ for one in found for part in one for index in part}),
+        "types": sorted({class_name(index) for one in found for part in one for index in part}),
     }
 
 

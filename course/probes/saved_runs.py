@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from course.inspection.class_names import class_name
 from course.inspection.global_state import GlobalState
 from course.probes.decorator import probe
 from course.probes.forks import in_a_fork
@@ -239,7 +240,7 @@ def _opens(path: Path) -> str:
     try:
         torch.load(path, weights_only=True)
     except Exception as error:
-        return type(error).__name__
+        return class_name(error)
     return "yes"
 
 
@@ -378,7 +379,7 @@ def _reopened(saved: Any, folder: str) -> tuple[Any, str]:
     try:
         return torch.load(path, weights_only=True), "yes"
     except Exception as error:
-        return torch.load(path, weights_only=False), type(error).__name__
+        return torch.load(path, weights_only=False), class_name(error)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import DataLoader
 
 from course import gpu
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["copies_asked", "delivered", "fetched", "pinned_batches"]
@@ -34,7 +35,7 @@ def _described(part: Any, device: str) -> Any:
     if isinstance(part, dict):
         return {key: _described(value, device) for key, value in part.items()}
     if isinstance(part, list | tuple):
-        return [type(part).__name__, *(_described(one, device) for one in part)]
+        return [class_name(part), *(_described(one, device) for one in part)]
     return "left alone" if isinstance(part, _Movable) else part
 
 
@@ -151,7 +152,7 @@ def fetched(fetch: Callable[..., Any], values: Sequence[torch.Tensor]) -> dict[s
     gpu.synchronize()
     home = [one for one in log.asked if one[1].is_cpu and not one[0].is_cpu]
     return {
-        "class": type(found).__name__,
+        "class": class_name(found),
         "arrived": arrived,
         "kinds": [[one.device.type, one.is_pinned()] for one in found],
         "waits": len(waits),
@@ -187,5 +188,5 @@ def pinned_batches(make: Callable[..., Any], count: int) -> dict[str, Any]:
         "pinned": _pinned_both(batches),
         "own": _pinned_both(made),
         "values": [[one.tokens.tolist(), one.lengths.tolist()] for one in batches],
-        "classes": [[type(one).__name__ for one in pair] for pair in (batches, made)],
+        "classes": [[class_name(one) for one in pair] for pair in (batches, made)],
     }

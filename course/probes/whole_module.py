@@ -19,7 +19,9 @@ import torch
 from torch import nn
 from torch.nn.modules import module as _torchs_module
 
-__all__ = ["WholeModule"]
+from course.inspection.class_names import class_name
+
+__all__ = ["WholeModule", "places_of_parameters"]
 
 
 class WholeModule:
@@ -49,13 +51,13 @@ class WholeModule:
             "requires_grad", "gradients" (None or number and values), "modes", "hooks" (the numbers
             of all hooks on modules and tensors; under "" those on all modules everywhere).
         """
-        modules = dict(self._module.named_modules(remove_duplicate=False))
-        parameters = dict(self._module.named_parameters(remove_duplicate=False))
-        buffers = dict(self._module.named_buffers(remove_duplicate=False))
-        saved = {*self._module.state_dict(keep_vars=True)}
+        modules = _places_of_modules(self._module)
+        parameters = places_of_parameters(self._module)
+        buffers = _places(modules, "_buffers")
+        saved = {*nn.Module.state_dict(self._module, keep_vars=True)}
         tensors = {**parameters, **buffers}
         return {
-            "modules": {n: [self._number(one), type(one).__name__] for n, one in modules.items()},
+            "modules": {n: [self._number(one), class_name(one)] for n, one in modules.items()},
             "parameters": {name: self._number(one) for name, one in parameters.items()},
             "buffers": {name: [self._number(one), name in saved] for name, one in buffers.items()},
             "memory": {name: self._place(one) for name, one in tensors.items()},
@@ -89,6 +91,35 @@ class WholeModule:
     def _tensor_hooks(self, tensor: torch.Tensor) -> list[int]:
         kinds = (tensor._backward_hooks, getattr(tensor, "_post_accumulate_grad_hooks", None))
         return [self._number(hook) for kind in kinds for hook in (kind or {}).values()]
+
+
+def places_of_parameters(module: nn.Module) -> dict[str, nn.Parameter]:
+    """The parameters in all of their places, as `named_parameters(remove_duplicate=False)`.
+
+    What an answer hangs on a module, or defines in a class of its own, has no say in it.
+    """
+    return _places(_places_of_modules(module), "_parameters")
+
+
+def _places_of_modules(module: nn.Module) -> dict[str, nn.Module]:
+    found, waiting = {}, [("", module, (id(module),))]
+    while waiting:
+        name, one, path = waiting.pop()
+        found[name] = one
+        parts = [item for item in vars(one)["_modules"].items() if item[1] is not None]
+        for last, part in reversed(parts):
+            if id(part) not in path:  # a module inside itself
+                waiting.append((f"{name}.{last}".lstrip("."), part, (*path, id(part))))
+    return found
+
+
+def _places(modules: dict[str, nn.Module], kind: str) -> dict[str, Any]:
+    return {
+        f"{name}.{last}".lstrip("."): tensor
+        for name, one in modules.items()
+        for last, tensor in vars(one)[kind].items()
+        if tensor is not None
+    }
 
 
 def _hooks(holder: Any) -> Iterator[Any]:

@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["opened", "saved_over"]
@@ -164,7 +165,7 @@ def _error_of(work: Callable[[], Any]) -> str | None:
     except NotImplementedError:
         raise
     except (Exception, KeyboardInterrupt) as raised:
-        return type(raised).__name__
+        return class_name(raised)
     return None
 
 
@@ -185,7 +186,7 @@ def _loaded(file: Path) -> Any:
         held = torch.load(file, weights_only=False)
         return {key: str(one) if isinstance(one, PurePath) else one for key, one in held.items()}
     except Exception as error:
-        return type(error).__name__
+        return class_name(error)
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["made_plain", "migrated", "slimmed"]
@@ -197,7 +198,7 @@ def _parts(value: Any) -> list[Any]:
 def _classes(value: Any) -> Any:
     """The class of a value and of all that's in it."""
     inner = [_classes(one) for one in _parts(value)]
-    return [type(value).__name__, inner] if inner else type(value).__name__
+    return [class_name(value), inner] if inner else class_name(value)
 
 
 def _tensors(value: Any, found: dict[int, int]) -> None:
@@ -226,5 +227,5 @@ def _opens(value: Any) -> str:
         held.seek(0)
         torch.load(held, weights_only=True)
     except Exception as error:
-        return type(error).__name__
+        return class_name(error)
     return "yes"

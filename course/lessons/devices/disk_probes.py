@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 import torch
 
+from course.inspection.class_names import class_name
 from course.lessons.devices.ring_probes import Meeting, error_in_words
 from course.probes.decorator import probe
 
@@ -95,7 +96,7 @@ def _loaded(folder: Path) -> Any:
     try:
         return torch.load(path, weights_only=True)
     except Exception as error:
-        return type(error).__name__
+        return class_name(error)
 
 
 def _disks(top: Path, count: int, old: dict[str, Any] | None) -> list[Path]:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.inspection.class_names import class_name
 from course.lessons.devices.rank_launch import launch
 from course.lessons.devices.shard_probes import LOSSES, Pair, replica
 from course.probes.decorator import probe
@@ -107,7 +108,7 @@ def _one(
     results = [procedure(model, LOSSES[loss], *batch, lr) for _ in range(runs)]
     return {
         "results": [one.item() if isinstance(one, torch.Tensor) else one for one in results],
-        "types": [type(one).__name__ for one in results],
+        "types": [class_name(one) for one in results],
         "parameters": [weight.detach().clone() for weight in model.parameters()],
         "buffers": [buffer.clone() for buffer in model.buffers()],
     }

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["Meeting", "Stuck", "ring_run"]
@@ -128,7 +129,7 @@ class Meeting:
 
 def error_in_words(error: BaseException | None) -> str:
     """The class of an error, or "" for none."""
-    return "" if error is None else type(error).__name__
+    return "" if error is None else class_name(error)
 
 
 class _Wire:

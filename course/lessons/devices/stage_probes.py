@@ -23,6 +23,7 @@ import torch
 from torch import nn
 
 from course import gpu
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["staged"]
@@ -125,7 +126,7 @@ def _moves_noted(stages: Sequence[nn.Module]) -> Iterator[list[str]]:
         usual = stage._apply
 
         def noted(*given: Any, usual: Any = usual, **options: Any) -> Any:
-            moved.append(type(usual.__self__).__name__)
+            moved.append(class_name(usual.__self__))
             return usual(*given, **options)
 
         stage._apply = noted  # type: ignore[method-assign]

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["logger_run", "record_kept"]
@@ -181,7 +182,7 @@ def _logged(
 
 
 def _types(row: dict[str, Any]) -> dict[str, str]:
-    return {name: type(value).__name__ for name, value in row.items()}
+    return {name: class_name(value) for name, value in row.items()}
 
 
 @probe
@@ -260,7 +261,7 @@ def logger_run(
             after.append((len(written), values.graphs))
     seen = {
         "written": written,
-        "types": [type(one[1]).__name__ for one in written],
+        "types": [class_name(one[1]) for one in written],
         "counts": [count for count, _ in after],
         "graphs": [graph for _, graph in after],
         "alive": values.alive,

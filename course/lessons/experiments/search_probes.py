@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 from course.probes.orders import hashes_of_another_process
 
@@ -62,7 +63,7 @@ def configs_drawn(
             found.append(dict(config))
             _count_chosen(which, space, config)
             for name, value in config.items():
-                types.setdefault(name, {})[type(value).__name__] = None
+                types.setdefault(name, {})[class_name(value)] = None
     return {"configs": found, "which": which, "types": {name: [*of] for name, of in types.items()}}
 
 

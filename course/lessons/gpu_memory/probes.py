@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from course import gpu
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["batch_in_parts", "blocks_run", "growth_reported", "layers_recorded", "sizes_tried"]
@@ -120,7 +121,7 @@ def _passed_on(problem: BaseException | None, seen: dict[str, Any]) -> Iterator[
     except BaseException as raised:
         if problem is None:
             raise
-        seen["error"] = [type(raised).__name__, raised is problem]
+        seen["error"] = [class_name(raised), raised is problem]
 
 
 @probe
@@ -281,7 +282,7 @@ def batch_in_parts(
     gpu.reset_peak_memory_stats()
     said = accumulate(model, criterion, x, y, parts)
     peak = gpu.max_memory_allocated() - start
-    said = said if isinstance(said, float) else type(said).__name__
+    said = said if isinstance(said, float) else class_name(said)
     return {"loss": said, "peak": peak, "gradients": _gradients(every), "sizes": sizes}
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 from course.probes.whole_module import WholeModule
 
@@ -120,8 +121,8 @@ def stacked(make: Callable[..., Any], sizes: Sequence[int], *activation: str) ->
     modules = {id(one) for model in (net, again) for one in model}
     both = {id(one) for model in (net, again) for one in model.parameters()}
     return {
-        "class": type(net).__name__,
-        "layers": [type(one).__name__ for one in net],
+        "class": class_name(net),
+        "layers": [class_name(one) for one in net],
         "plans": [repr(one) for one in net],
         "own": {
             "layers in one stack": len({id(one) for one in net}),
@@ -174,7 +175,7 @@ _PART = re.compile(r"encoder(\.\d+)?|head")
 
 
 def _leaves(model: nn.Module) -> list[str]:
-    return [type(one).__name__ for one in model.modules() if not list(one.children())]
+    return [class_name(one) for one in model.modules() if not list(one.children())]
 
 
 class Wide(nn.Linear):

@@ -18,8 +18,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
-from course.probes.whole_module import WholeModule
+from course.probes.whole_module import WholeModule, places_of_parameters
 
 __all__ = ["class_loaded", "idle_found", "traced", "untied"]
 
@@ -114,7 +115,7 @@ def idle_found(
     said = idle(model, leaf)
     seen = {
         "names": list(said),
-        "class": type(said).__name__,
+        "class": class_name(said),
         "calls": max(len(calls), 1),  # who has nothing to ask need not run it
         "gradients": [one.grad for one in [*model.parameters(), leaf]],
         "flags": [one.requires_grad for one in [*model.parameters(), leaf]],
@@ -265,7 +266,7 @@ def _passed_on(problem: BaseException | None, seen: dict[str, Any]) -> Iterator[
     except BaseException as raised:
         if problem is None:
             raise
-        seen["raised"] = f"{type(raised).__name__}, itself: {raised is problem}"
+        seen["raised"] = f"{class_name(raised)}, itself: {raised is problem}"
 
 
 def _noted(outputs: Sequence[Any]) -> dict[str, Any]:
@@ -354,7 +355,7 @@ def _loaded(load: Callable[..., Any], path: Any, name: str) -> Any:
     except NotImplementedError:
         raise
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        return " ".join([type(error).__name__, *re.findall("the file itself", str(error))])
+        return " ".join([class_name(error), *re.findall("the file itself", str(error))])
 
 
 def _said(loaded: Any) -> Any:
@@ -363,11 +364,11 @@ def _said(loaded: Any) -> Any:
         return loaded
     (made,) = loaded
     if not isinstance(made, type):
-        return type(made).__name__
+        return class_name(made)
     try:
         return [made.__name__, made().forward(2)]
     except Exception as error:
-        return type(error).__name__
+        return class_name(error)
 
 
 class Head(nn.Module):
@@ -434,19 +435,19 @@ def untied(untie: Callable[..., Any], kind: str, graded: bool) -> dict[str, Any]
             is in training mode then, else in eval mode.
     """
     model = _tied(kind).train(graded)
-    before = dict(model.named_parameters(remove_duplicate=False))
+    before = places_of_parameters(model)
     for one in before.values():
         one.grad = torch.ones_like(one) if graded and one.requires_grad else None
     whole = WholeModule(model)
     said = untie(model)
-    after = dict(model.named_parameters(remove_duplicate=False))
+    after = places_of_parameters(model)
     seen = {
         "said": list(said),
-        "class": type(said).__name__,
+        "class": class_name(said),
         "whole": whole.now(),
         "names": list(after),
         "first": [after[name] is one for name, one in before.items() if name in after],
-        "kinds": [type(one).__name__ for one in after.values()],
+        "kinds": [class_name(one) for one in after.values()],
         "values": [one.detach().clone() for one in after.values()],
         "flags": [[one.requires_grad, one.is_leaf] for one in after.values()],
         "gradients": [one.grad for one in after.values()],

@@ -36,6 +36,7 @@ import numpy as np
 import torch
 from torch.utils.data import WeightedRandomSampler
 
+from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 
 __all__ = ["folder_listing", "loader_epochs", "picture_folder", "sampler_epochs"]
@@ -97,7 +98,7 @@ def _delivered(runs: list[list[Any]]) -> dict[str, Any]:
         "orders": Counter(str(_plain(run)) for run in runs),
         "contents": [sorted(_joined(run)) for run in runs],
         "sizes": [sorted(len(one) for one in run if isinstance(one, list)) for run in runs],
-        "types": sorted({type(one).__name__ for run in runs for one in _members(run)}),
+        "types": sorted({class_name(one) for run in runs for one in _members(run)}),
     }
 
 
@@ -144,7 +145,7 @@ def _length(sampler: Any) -> int | str:
     try:
         return len(sampler)
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return f"{class_name(error)}: {error}"
 
 
 def _plain(index: Any) -> Any:

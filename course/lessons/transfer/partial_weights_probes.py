@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.inspection.class_names import class_name
 from course.lessons.transfer.freezing_probes import around, noting, packed, seeded
 from course.probes.decorator import probe
 from course.probes.whole_module import WholeModule
@@ -208,7 +209,7 @@ def _learned(features: torch.Tensor) -> Any:
     try:
         (weight * features).square().sum().backward()
     except RuntimeError as raised:
-        return type(raised).__name__
+        return class_name(raised)
     return weight.grad
 
 
@@ -240,7 +241,7 @@ def renamed(
     except NotImplementedError:
         raise
     except Exception as raised:
-        error = type(raised).__name__
+        error = class_name(raised)
     pairs = [] if made is None else sorted(made.items(), key=lambda pair: (float(pair[1]), pair[0]))
     return {
         "names": [name for name, _ in pairs],

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.inspection.class_names import class_name
 from course.lessons.transfer.freezing_probes import BODIES, around, modes, noting, packed, seeded
 from course.probes.decorator import probe
 
@@ -167,7 +168,7 @@ def thawed(
             told, left = thaw(stages, epoch, every), around()
         named = list(model.named_parameters())
         row = {
-            "class": type(told).__name__,
+            "class": class_name(told),
             "told": [numbers.get(id(one), -1) for one in told],
             "flags": {name: one.requires_grad for name, one in named},
             "left": {name: one.grad is not None for name, one in named},

@@ -94,6 +94,12 @@ def test_what_a_learners_cell_prints_beside_a_hidden_line_is_left_out_too() -> N
     assert output.text == WITHHELD
 
 
+def test_of_guesses_in_many_cells_nobody_learns_which_was_right() -> None:
+    wrong = {"outputs": [{"output_type": "stream", "name": "stdout", "text": "a wrong guess\n"}]}
+    found = shown(flatten=GUESSES, double=wrong)
+    assert [found[name].outputs[0].text for name in ("flatten", "double")] == [WITHHELD] * 2
+
+
 def test_a_guess_is_not_confirmed_where_the_hidden_tests_ran_apart(tmp_path: Path) -> None:
     Journal(tmp_path / ".autograder").write(record("ada"), "run")
     cell = shown(tmp_path, flatten=GUESSES)["flatten"]

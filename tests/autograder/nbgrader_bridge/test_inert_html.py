@@ -141,14 +141,14 @@ class Acting(HTMLParser):
             self.acting.append(data)
 
 
-def page(template: str, *cells: dict[str, Any]) -> str:
+def page(template: str, *cells: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
     """These cells on a page that nbgrader makes with our configuration."""
     config = PyFileConfigLoader(str(ROOT / "nbgrader_config.py")).load_config()
     styles = Path(template_path).parent / "static/node_modules/bootstrap/dist/css"
     about = {"extra_template_basedirs": [template_path], "extra_template_paths": [str(styles)]}
     config.HTMLExporter.update(template_name=template, **about)
     numbered = [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(cells)]
-    notebook = {"cells": numbered, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebook = {"cells": numbered, "metadata": metadata or {}, "nbformat": 4, "nbformat_minor": 5}
     points = {"notebook": "x", "score": 1, "max_score": 1, "late_penalty": 0, "toc": []}
     points |= {"student": "ada", "assignment": "x"}
     resources = {"notebook_path": "x", "base_url": "", "index": 0, "total": 1, "nbgrader": points}
@@ -205,7 +205,7 @@ def rendered(source: str, page: dict[str, Any], **pictures: Any) -> str:
 def test_a_text_that_keeps_the_parser_busy_is_shown_as_it_was_written(opening: str) -> None:
     text, begun = "**so** " + opening * (40_000 // len(opening)), time.process_time()
     assert rendered(text, {}) == f"<pre>{escape(text)}</pre>"
-    assert time.process_time() - begun < 1  # the first of them took a minute
+    assert time.process_time() - begun < 10  # the first of them took a minute
 
 
 def test_many_formulas_are_shown_as_they_were_written() -> None:
@@ -251,7 +251,7 @@ SLOW_HTML = {
 def test_html_that_keeps_the_parser_busy_is_shown_as_it_was_written(html: str) -> None:
     begun = time.process_time()
     assert inert(html) == f"<pre>{escape(html)}</pre>"
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 10
 
 
 def test_html_that_is_too_much_for_one_page_is_too() -> None:
@@ -300,7 +300,20 @@ def test_code_in_another_language_is_shown_without_colours(language: str) -> Non
     begun = time.process_time()
     code = "x" + "\n" * 4_900 + "y"
     assert rendered(f"```{language}\n{code}\n```", {}) == f"<pre><code>{code}\n</code></pre>\n"
-    assert time.process_time() - begun < 2
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize("lexer", ["ipython3", "arduino"])
+@pytest.mark.parametrize("template", ["feedback", "formgrade"])
+def test_a_cell_of_blank_lines_is_soon_shown(template: str, lexer: str) -> None:
+    begun = time.process_time()
+    code = "x = 1" + "\n " * 60_000 + "y = 2"
+    about = {"language_info": {"name": "python", "pygments_lexer": lexer}}
+    cell = showing() | {"source": code, "metadata": {"magics_language": "mermaid"}}
+    body = page(template, cell, showing(), metadata=about).partition("<body")[2]
+    assert f"<pre>{code}</pre>" in body
+    assert '<span class="n">x</span>' in body  # the other cell keeps its colours
+    assert time.process_time() - begun < 30  # it took hours
 
 
 @pytest.mark.parametrize("language", ["python", "bash", "toml", "json"])

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.probes.whole_module import WholeModule
+from course.probes.whole_module import WholeModule, places_of_parameters
 from course.testing.compare import difference
 
 
@@ -103,3 +103,27 @@ def test_looking_changes_nothing_and_a_model_that_runs_is_as_it_was() -> None:
     whole = WholeModule(net)
     net.again(torch.ones(2, 3))
     assert difference(whole.now(), whole.before) is None
+
+
+@pytest.mark.parametrize("of", ["the object", "a class of its own"])
+def test_what_an_answer_hangs_on_a_module_has_no_say(of: str) -> None:
+    def lies(*_: Any, **options: Any) -> Any:
+        return iter([("other", nn.Parameter(torch.ones(1)))])
+
+    net = Net()
+    before, parameters = WholeModule(net).before, places_of_parameters(net)
+    told = dict.fromkeys(("named_parameters", "named_modules", "named_buffers", "modules"), lies)
+    if of == "the object":
+        vars(net).update(told)
+    else:
+        net.__class__ = type("Net", (Net,), told)
+    assert places_of_parameters(net) == parameters
+    assert list(parameters) == [name for name, _ in Net().named_parameters(remove_duplicate=False)]
+    assert WholeModule(net).before["parameters"] == before["parameters"]
+
+
+def test_a_module_inside_itself_has_an_end() -> None:
+    net = Net()
+    net.again.append(nn.Sequential(net.first))
+    net.again[3].add_module("around", net)
+    assert [*places_of_parameters(net)][-2:] == ["again.3.0.weight", "again.3.0.bias"]
