@@ -169,11 +169,11 @@ answers: $(READY)  ## right and wrong answers, constants, and small changes to e
 mutants: $(READY)  ## small changes to each solution: which does no check notice? takes minutes
 	@$(AUTOGRADER) mutants
 
-# Four workers for two cores: with three, the cores were idle for a quarter of the time, while tests
-# waited for browsers, clocks and processes.
+# Three workers for two cores: tests wait for browsers, clocks and processes. With four, what has a
+# clock of its own (Ray, JupyterLab) comes too late.
 # They take files in our order, the long ones first, and not those with the most tests.
 pytest: $(READY) $(DIVES) $(SITE)  ## the tests alone, on two cores
-	@$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder --durations 10 $(TESTS)
+	@$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder --durations 10 $(TESTS)
 
 # A GPU machine may have no network: GPU_PYTHON=python3 uses its own PyTorch, without set-up.
 ifdef GPU_PYTHON
