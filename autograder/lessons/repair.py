@@ -32,6 +32,7 @@ _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MOST_BRACKETS, _MOST_COMMAS = 400_000, 4_000_000
 # Possessive, and ended by the file at the latest: every byte is looked at once.
 _JSON_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.S)
+_MOST_CELLS = 10_000  # our longest lesson has 200; pages of more take a browser minutes
 _MOST_SOURCE_CHARS = 8 * 2**20  # of all cells together
 _MOST_NOTES = 50  # each is on every page about the submission, and in its record
 _ANSWERS_NBYTES = 32 * 2**20  # of the pictures in all answers together
@@ -82,6 +83,11 @@ def read_submission(raw: bytes) -> dict[str, Any]:
         raise Malformed("The file is nested too deeply to be a notebook.") from None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise Malformed("The file is JSON, but no notebook (nbformat 4): it has no list of cells.")
+    if len(notebook["cells"]) > _MOST_CELLS:
+        raise Malformed(
+            f"The notebook has {len(notebook['cells']):,} cells, more than the {_MOST_CELLS:,} that "
+            "are read. Take out those that you do not need and hand it in again."
+        )
     chars = sum(_check_cell(number, cell) for number, cell in enumerate(notebook["cells"], 1))
     if chars > _MOST_SOURCE_CHARS:
         limit = _MOST_SOURCE_CHARS // 2**20

@@ -312,6 +312,13 @@ def test_cells_beyond_measure_give_fifty_notes_and_their_number() -> None:
     assert (len(notes), notes[-1]) == (51, "And 1,950 more notes of this kind.")
 
 
+def test_more_cells_than_anybody_writes_are_not_read() -> None:
+    many = [words("", f"own-{n}") for n in range(10_000)]
+    assert len(read_submission(json.dumps(notebook(many)).encode())["cells"]) == 10_000
+    with pytest.raises(Malformed, match="has 10,001 cells, more than the 10,000 that are read"):
+        read_submission(json.dumps(notebook([*many, words("", "more")])).encode())
+
+
 def test_text_that_nobody_writes_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = list[int]()
     real = ast.parse
