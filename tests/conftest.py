@@ -10,7 +10,8 @@ LEAVE_OUT_EXHAUSTIVE=1, as in `make test`, leaves out those marked `exhaustive("
 find, a cheaper test beside them finds as a rule. `make test-all` runs them.
 
 Tests marked `each_lesson` ask every lesson the same thing, at length. Where SHARE is less than all,
-as in CI, they ask that share of the lessons, others with each value of DRAW.
+as in CI, they ask that share of the lessons, others with each value of DRAW; and of the files with
+exhaustive tests twice that share is run.
 """
 
 from __future__ import annotations
@@ -92,9 +93,12 @@ def _why_left_out(item: pytest.Item) -> str | None:
     exhaustive = item.get_closest_marker("exhaustive")
     if exhaustive and LEAVE_OUT_EXHAUSTIVE:
         return f"{_EXHAUSTIVE}{exhaustive.args[0]}"
+    file, each_lesson = item.nodeid.partition("::")[0], item.get_closest_marker("each_lesson")
+    if exhaustive and not each_lesson and not _in_share(2, file):
+        return f"{_EXHAUSTIVE}the files that this run has not drawn (`make test-all`)"
     if item.get_closest_marker("cuda") and not _has_cuda():
         return "cuda: no NVIDIA GPU here (`make test-gpu` where there is one)"
-    if item.get_closest_marker("each_lesson") and not _is_drawn(item):
+    if each_lesson and not _is_drawn(item):
         return "each_lesson: the lessons that this run has not drawn (`make test-all`)"
     recording = item.get_closest_marker("needs_recording")
     if recording and not (TESTS / recording.args[0]).exists():
@@ -104,13 +108,17 @@ def _why_left_out(item: pytest.Item) -> str | None:
 
 def _is_drawn(item: pytest.Item) -> bool:
     """Whether the lesson among a test's parameters is one of this run."""
+    given: dict[str, Any] = getattr(item, "callspec").params  # noqa: B009 (pytest's own, untyped)
+    slugs = [str(getattr(one, "slug", one)) for one in given.values()]
+    return _in_share(1, *(slug for slug in slugs if SLUG.fullmatch(slug)))
+
+
+def _in_share(times: int, *parts: str) -> bool:
+    """Whether what these texts name is drawn, where so many times SHARE are tried."""
     from autograder.answer_bank.share import is_in_share
     from autograder.cli.options import fraction
 
-    share = fraction(os.environ.get("SHARE") or "1")
-    given: dict[str, Any] = getattr(item, "callspec").params  # noqa: B009 (pytest's own, untyped)
-    slugs = [str(getattr(one, "slug", one)) for one in given.values()]
-    return is_in_share(share, *(slug for slug in slugs if SLUG.fullmatch(slug)))
+    return is_in_share(times * fraction(os.environ.get("SHARE") or "1"), *parts)
 
 
 def _has_cuda() -> bool:

@@ -85,8 +85,8 @@ def read_submission(raw: bytes) -> dict[str, Any]:
         raise Malformed("The file is JSON, but no notebook (nbformat 4): it has no list of cells.")
     if len(notebook["cells"]) > _MOST_CELLS:
         raise Malformed(
-            f"The notebook has {len(notebook['cells']):,} cells, more than the {_MOST_CELLS:,} that "
-            "are read. Take out those that you do not need and hand it in again."
+            f"The notebook has {len(notebook['cells']):,} cells, more than the {_MOST_CELLS:,} "
+            "that are read. Take out those that you do not need and hand it in again."
         )
     chars = sum(_check_cell(number, cell) for number, cell in enumerate(notebook["cells"], 1))
     if chars > _MOST_SOURCE_CHARS:
