@@ -139,9 +139,9 @@ system:  ## install what some tests need besides: bubblewrap, Chromium, PostgreS
 
 # --- check -------------------------------------------------------------------------------------
 
-# Of wrong answers and mutants `make test` tries a tenth, always the same; it leaves out tests that
-# are marked `exhaustive`, and says so. With -k a stage that fails does not end the run. SHARE=20%
-# has `make test-all` try a fifth, DRAW=word another fifth for each word.
+# Of wrong answers and mutants `make test` tries a tenth, of right answers three, always the same; it
+# leaves out tests that are marked `exhaustive`, and says so. With -k a stage that fails does not end
+# the run. SHARE=20% has `make test-all` try a fifth, DRAW=word another fifth for each word.
 KEEP_GOING := $(if $(findstring k,$(firstword -$(MAKEFLAGS))),--keep-going)
 SHARE ?= 100%
 test: $(READY) $(DIVES) $(SITE)  ## all that a change can break: lint, types, drift, answers, pytest

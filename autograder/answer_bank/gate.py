@@ -8,7 +8,8 @@ source's own solution must get everything, and so must what the bank calls the s
 that do no work are tried on every exercise, and get a fifth of its points at most.
 
 A share of the wrong answers, of those that do no work and of the mutants that change nothing can be
-tried, always the same ones; right answers and solutions are tried in any case.
+tried, always the same ones, and three times that share of the right answers; solutions and stubs
+are tried in any case.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ class Gate:
     def __post_init__(self) -> None:
         """Lay out the cases: the bank's answers, and each exercise's stub and solution."""
         every = list(_cases(self))
-        tried = [one for one in every if one.kind not in _SHARED or _is_tried(self, one)]
+        tried = [one for one in every if _is_tried(self, one)]
         numbers = [Counter(str(one.kind) for one in cases) for cases in (every, tried)]
         left = [LeftOut(said, *(n[kind] for n in numbers)) for kind, said in _SHARED.items()]
         object.__setattr__(self, "left_out", tuple(left))
@@ -157,16 +158,23 @@ class Gate:
         )
 
 
-# What is called what where a share of it is tried; every right answer is tried in any case.
+# What is called what where a share of it is tried.
 _SHARED = {
+    "right": "right answers",
     "wrong": "wrong answers",
     "constant": "answers that do no work",
     "same": "mutants that change nothing",
 }
 
 
+_TIMES = {"right": 3}  # the share; a right answer that's refused is the worse mistake
+
+
 def _is_tried(gate: Gate, case: Case) -> bool:
-    return is_in_share(gate.share, gate.lesson.slug, case.exercise.name, case.title, case.source)
+    if case.kind not in _SHARED:
+        return True
+    share = gate.share * _TIMES.get(case.kind, 1)
+    return is_in_share(share, gate.lesson.slug, case.exercise.name, case.title, case.source)
 
 
 def lesson_gate(course: Path, lesson: Lesson, *, share: float = EVERY) -> Gate:

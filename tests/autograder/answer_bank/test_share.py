@@ -51,7 +51,16 @@ def test_all_of_them_and_none_of_them_are_shares() -> None:
 
 def test_what_must_be_accepted_is_tried_whatever_the_share(gate: Gate) -> None:
     kinds = {case.kind for case in replace(gate, share=0.0).cases}
-    assert kinds == {case.kind for case in gate.cases} - {"wrong", "constant"}
+    assert kinds == {"solution", "stub"}
+
+
+def test_three_times_as_many_right_answers_are_tried_as_wrong_ones(gate: Gate) -> None:
+    more = "\n\n".join(f"# %% right double: number {n}\nx = {n}" for n in range(100))
+    many = replace(gate, answers=(*gate.answers, *parse_bank(more, Path("bank.py"))))
+    tried = [case for case in replace(many, share=0.1).cases if case.title.startswith("number")]
+    assert 20 < len(tried) < 40
+    every = [case for case in replace(many, share=0.34).cases if case.title.startswith("number")]
+    assert len(every) == 100
 
 
 def test_an_answer_more_in_the_bank_changes_nothing_for_the_others(gate: Gate) -> None:
@@ -67,8 +76,8 @@ def test_an_answer_more_in_the_bank_changes_nothing_for_the_others(gate: Gate) -
 def test_the_report_counts_what_was_left_out(gate: Gate) -> None:
     report = run_gates([replace(gate, share=0.0)], died)
     wrong = sum(case.kind == "wrong" for case in gate.cases)
-    assert report.left_out[0] == LeftOut("wrong answers", wrong, 0)
-    assert report.to_json()["left_out"][0]["every"] == wrong
+    assert report.left_out[1] == LeftOut("wrong answers", wrong, 0)
+    assert report.to_json()["left_out"][1]["every"] == wrong
     assert not any("are needed" in miss.reason for one in report.exercises for miss in one.misses)
 
 
