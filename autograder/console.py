@@ -6,6 +6,7 @@ later.
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 import time
@@ -123,7 +124,7 @@ class Progress:
             self._shown = now
             if self._bar is not None and self._task is not None:
                 self._bar.start()
-                about = {"completed": self._done, "description": f"{self._what:.30}"}
+                about = {"completed": self._done, "description": f"{plain(self._what):.30}"}
                 self._bar.update(self._task, **about, refresh=True)  # type: ignore[arg-type]
             elif self._stream is not None:
                 self._tell()
@@ -234,7 +235,21 @@ def say(text: object, *, file: TextIO | None = None) -> None:
         text: One line or several.
         file: Standard output by default.
     """
-    print("\n".join(map(plain, str(text).split("\n"))), file=file or sys.stdout)
+    print("\n".join(map(plain, str(text).split("\n"))), file=file or sys.stdout, flush=True)
+
+
+def hand_over(text: str) -> None:
+    """Write what a program is to read to standard output as it is; a terminal gets it as `say`."""
+    if sys.stdout.isatty():
+        say(text.replace("\r\n", "\n").removesuffix("\n"))
+    else:
+        sys.stdout.write(text)
+
+
+def json_text(value: object) -> str:
+    """`value` as JSON, with an escape for each character that does not print."""
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def plain(text: str) -> str:

@@ -174,6 +174,17 @@ class CourseDirectory:
         """
         return dict(self._matches(self.submitted(_ANY, lesson)))
 
+    def own_part(self, submission: Path, lesson: str) -> list[Path]:
+        """The student's folder that holds a submission, and those below it down to the submission.
+
+        Args:
+            submission: One of the places that `submissions` gives for `lesson`.
+            lesson: Its slug.
+        """
+        parts = self.submitted(_ANY, lesson).parts
+        at = next(n for n, part in enumerate(parts) if _ANY in part)
+        return [Path(*submission.parts[:end]) for end in range(at + 1, len(parts) + 1)]
+
     def pages(self, lesson: str) -> dict[str, Path]:
         """The name of each folder that may hold feedback on `lesson`, with its place."""
         return dict(self._matches(self.feedback(_ANY, lesson)))

@@ -11,7 +11,7 @@ find, a cheaper test beside them finds as a rule. `make test-all` runs them.
 
 Tests marked `each_lesson` ask every lesson the same thing, at length. Where SHARE is less than all,
 as in CI, they ask that share of the lessons, others with each value of DRAW; and of the files with
-exhaustive tests twice that share is run.
+exhaustive tests three times that share is run.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _why_left_out(item: pytest.Item) -> str | None:
     if exhaustive and LEAVE_OUT_EXHAUSTIVE:
         return f"{_EXHAUSTIVE}{exhaustive.args[0]}"
     file, each_lesson = item.nodeid.partition("::")[0], item.get_closest_marker("each_lesson")
-    if exhaustive and not each_lesson and not _in_share(2, file):
+    if exhaustive and not each_lesson and not _in_share(3, file):
         return f"{_EXHAUSTIVE}the files that this run has not drawn (`make test-all`)"
     if item.get_closest_marker("cuda") and not _has_cuda():
         return "cuda: no NVIDIA GPU here (`make test-gpu` where there is one)"

@@ -3047,3 +3047,27 @@ def keep_best(best, model, score):
         return best
     model.zero_grad()
     return {"score": score, "weights": copy.deepcopy(model.state_dict())}
+
+
+# %% wrong resume: both runs begin again -> a-seed-brings-the-stream-back
+def begun_again(run):
+    import copy
+
+    run.rng.manual_seed(0)
+    torch.manual_seed(0)
+    for weight in run.model.state_dict().values():
+        weight.zero_()
+    state = copy.deepcopy(run.optimizer.state_dict())
+    for group in state["param_groups"]:
+        group["lr"] = 0.0
+    run.optimizer.load_state_dict(state)
+
+
+def snapshot(run):
+    begun_again(run)
+    return {"epoch": run.epoch, "best": run.best}
+
+
+def restore(run, saved):
+    begun_again(run)
+    run.epoch, run.best = saved["epoch"], saved["best"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -22,6 +21,7 @@ from autograder.cli.options import (
     kept_results,
     positive,
 )
+from autograder.console import json_text, say
 from autograder.errors import BankError, LessonError, UsageError
 
 if TYPE_CHECKING:
@@ -76,19 +76,19 @@ def _release(options: argparse.Namespace) -> int:
     if options.check:
         drift = check_release(options.course, files)
         if options.as_json:
-            print(json.dumps({"drift": [asdict(one) for one in drift]}, indent=1))
+            say(json_text({"drift": [asdict(one) for one in drift]}))
         else:
             _say_drift(drift, len(files))
         return 1 if drift else 0
     _prove(options.course, lessons)
     changed = write_release(options.course, files)
     if options.as_json:
-        print(json.dumps({"changed": changed}, indent=1))
+        say(json_text({"changed": changed}))
     else:
         inside = sum(name.startswith("release/") for name in changed)
         others = len(changed) - inside
         more = f", and {others} that show all lessons together" if others else ""
-        print("\n".join([*changed, f"{inside} of {len(files)} files changed in release/{more}"]))
+        say("\n".join([*changed, f"{inside} of {len(files)} files changed in release/{more}"]))
     return 0
 
 
@@ -135,19 +135,19 @@ def _prove(course: Path, lessons: Sequence[Lesson]) -> None:
             failed += found.failed
             lacking += found.lacking
     if lacking:
-        print(f"proofs: {not_run(lacking)}", file=sys.stderr)
+        say(f"proofs: {not_run(lacking)}", file=sys.stderr)
     if failed:
         raise LessonError("\n".join(map(str, failed)))
 
 
 def _say_drift(drift: Sequence[Drift], count: int) -> None:
     if drift:
-        print("\n".join(f"{one.path}: {one.kind}" for one in drift))
-        print("release/ is not what source/ gives. Run `autograder release`.")
+        say("\n".join(f"{one.path}: {one.kind}" for one in drift))
+        say("release/ is not what source/ gives. Run `autograder release`.")
         if any(one.kind == "stray" for one in drift):
-            print("What is stray belongs to no lesson in source/: remove it.")
+            say("What is stray belongs to no lesson in source/: remove it.")
     else:
-        print(f"release/ is what source/ gives ({count} files).")
+        say(f"release/ is what source/ gives ({count} files).")
 
 
 def _add_check_answers(commands: Commands) -> None:
@@ -192,12 +192,12 @@ def _check_answers(options: argparse.Namespace) -> int:
             gates = only_exercise(gates, options.exercise)
         report, note = _tried(options, gates, progress)
     if options.as_json:
-        print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
+        say(json_text(report.to_json()))
     else:
         more = filter(None, [report.constants, report.precision, left_out_line(report.left_out)])
-        print("\n".join([*gate_lines(report.exercises), *more, report.closing]))
+        say("\n".join([*gate_lines(report.exercises), *more, report.closing]))
     for line in [*map(str, broken), *filter(None, [note])]:
-        print(f"autograder: {line}", file=sys.stderr)
+        say(f"autograder: {line}", file=sys.stderr)
     return 0 if report.ok and not broken else 1
 
 
@@ -298,5 +298,5 @@ def _simulate(options: argparse.Namespace) -> int:
             faults=options.faults,
             progress=progress,
         )
-    print(json.dumps(made.to_json(), indent=1) if options.as_json else made.sentence)
+    say(json_text(made.to_json()) if options.as_json else made.sentence)
     return 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.cli.options import add_course, add_db, add_json
+from autograder.console import json_text, say
 from autograder.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ def _backup(options: argparse.Namespace) -> int:
         import msgspec
 
         report = {"file": str(file), "kept": list(map(str, kept)), **msgspec.to_builtins(contents)}
-        print(json.dumps(report, indent=1))
+        say(json_text(report))
         return 0
-    print(f"{file}" if options.restore is None else f"restored {file}, of {contents.made_at}:")
-    print("\n".join(contents.lines))
+    say(f"{file}" if options.restore is None else f"restored {file}, of {contents.made_at}:")
+    say("\n".join(contents.lines))
     for path in kept:
-        print(f"  what was there before: {path}")
+        say(f"  what was there before: {path}")
     if options.restore is None:
-        print("It holds names and grades. Keep a copy of it on another disk.")
+        say("It holds names and grades. Keep a copy of it on another disk.")
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from importlib import import_module
@@ -12,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from autograder.cli.options import add_course, add_json, add_lessons, chosen, positive
+from autograder.console import json_text, say
 from autograder.errors import UsageError
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
     findings = examine(options.course)
     if options.as_json:
-        print(json.dumps([asdict(one) for one in findings], indent=1, ensure_ascii=False))
+        say(json_text([asdict(one) for one in findings]))
     else:
-        print("\n".join(map(str, findings)))
+        say("\n".join(map(str, findings)))
     return 1 if any(one.state == "missing" for one in findings) else 0

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.console import Progress, named
+from autograder.console import Progress, named, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.pipeline import GradingResult, grade
 from autograder.lessons.model import Lesson
@@ -53,7 +53,7 @@ def run(
         graded = grade(directory, submissions, executor, regrade=regrade, progress=progress)
     standings = _standings(directory, lessons, graded)
     if as_json:
-        print(grades_json(graded.records, standings))
+        say(grades_json(graded.records, standings))
     else:
         print_grades(graded.records, sys.stdout, standings)
     aside = (
@@ -64,9 +64,9 @@ def run(
         *_taken_away(directory, graded.records),
     )
     for line in (*aside, *graded.news):
-        print(line, file=sys.stderr)
+        say(line, file=sys.stderr)
     if graded.ran == 0 and graded.records and not graded.news and graded.trouble is None:
-        print("Nothing has changed since it was graded: nothing was run.", file=sys.stderr)
+        say("Nothing has changed since it was graded: nothing was run.", file=sys.stderr)
     if graded.trouble is not None:
         raise graded.trouble
     complete = all(record.status is Status.GRADED for record in graded.records)

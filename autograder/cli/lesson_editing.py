@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +17,7 @@ from autograder.cli.options import (
     chosen,
     positive,
 )
+from autograder.console import json_text, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,12 +75,12 @@ def _check(options: argparse.Namespace) -> int:
     for one in check_lessons(options.course, chosen(options), tried):
         found.append(one)
         if not options.as_json:
-            print("\n".join(_check_lines(one)), flush=True)
+            say("\n".join(_check_lines(one)))
     if options.as_json:
         summary = [{**asdict(one), "ok": one.ok, "closing": one.closing} for one in found]
-        print(json.dumps(summary, indent=1, ensure_ascii=False))
+        say(json_text(summary))
     for note in filter(None, notes):
-        print(f"autograder: {note}", file=sys.stderr)
+        say(f"autograder: {note}", file=sys.stderr)
     return 0 if all(one.ok for one in found) else 1
 
 
@@ -110,7 +110,7 @@ def _new_lesson(options: argparse.Namespace) -> int:
 
     number = options.slug[:2]
     _say_written(options.course, new_lesson(options.course, options.slug))
-    print(f"Next: `autograder new-exercise {number} NAME`, then write what each ✎ asks for.")
+    say(f"Next: `autograder new-exercise {number} NAME`, then write what each ✎ asks for.")
     return 0
 
 
@@ -157,7 +157,7 @@ def _new_exercise(options: argparse.Namespace) -> int:
         options.course, options.lesson, one, check_bank=parse_bank, after=options.after
     )
     _say_written(options.course, written)
-    print(f"Next: write what each ✎ asks for, then `autograder check {options.lesson}`.")
+    say(f"Next: write what each ✎ asks for, then `autograder check {options.lesson}`.")
     return 0
 
 
@@ -191,14 +191,14 @@ def _tidy(options: argparse.Namespace) -> int:
         tidy(lesson.source)
         if options.shows:
             count = mark(lesson)
-            print(f"{lesson.slug}: {quantity(count, 'cell')} marked, of {len(lesson.cells())}")
+            say(f"{lesson.slug}: {quantity(count, 'cell')} marked, of {len(lesson.cells())}")
         if lesson.source.read_bytes() != before:
             changed.append(lesson.source)
     _say_written(options.course, changed)
-    print(f"{len(changed)} of {len(lessons)} notebooks changed")
+    say(f"{len(changed)} of {len(lessons)} notebooks changed")
     return 0
 
 
 def _say_written(course: Path, paths: Sequence[Path]) -> None:
     for path in paths:
-        print(path.relative_to(course) if path.is_relative_to(course) else path)
+        say(path.relative_to(course) if path.is_relative_to(course) else path)

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from autograder.console import say
 from autograder.environment import own_programs_first
 from autograder.errors import AutograderError, UsageError, did_you_mean
 from autograder.import_speed import skip_unused_grammar
@@ -47,13 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except AutograderError as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        say(f"autograder: {error}", file=sys.stderr)
         return error.exit_code
     except ModuleNotFoundError as error:
-        print(f"autograder: {_not_installed(error)}", file=sys.stderr)
+        say(f"autograder: {_not_installed(error)}", file=sys.stderr)
         return AutograderError.exit_code
     except KeyboardInterrupt:
-        print("autograder: interrupted", file=sys.stderr)
+        say("autograder: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, `head` for example, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from autograder.cli.options import (
     kept_results,
     positive,
 )
+from autograder.console import json_text, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,12 +65,12 @@ def _mutants(options: argparse.Namespace) -> int:
         )
         report, note = _tried(options, plans, progress)
     if options.as_json:
-        print(json.dumps(report.to_json(), indent=1, ensure_ascii=False))
+        say(json_text(report.to_json()))
     else:
         left_out = filter(None, [left_out_line(report.left_out)])
-        print("\n".join([*report.lines(), *left_out, report.closing]))
+        say("\n".join([*report.lines(), *left_out, report.closing]))
     for line in [*map(str, broken), *filter(None, [note])]:
-        print(f"autograder: {line}", file=sys.stderr)
+        say(f"autograder: {line}", file=sys.stderr)
     return 0 if report.ok and not broken else 1
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.console import say
 from autograder.course_directory import load_course
 from autograder.lessons.assignments import select_assignments
 from autograder.lessons.model import Lesson, select_lessons
@@ -110,7 +111,7 @@ def chosen_assignments(options: argparse.Namespace) -> tuple[tuple[Lesson, ...],
     course = load_course(options.course, db=options.db)
     found = select_assignments(course, options.lessons)
     for error in found.refused if found.lessons else found.refused[1:]:
-        print(f"autograder: {error}", file=sys.stderr)
+        say(f"autograder: {error}", file=sys.stderr)
     if not found.lessons:
         raise found.refused[0]
     return found.lessons, 1 if found.refused else 0

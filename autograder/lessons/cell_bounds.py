@@ -12,7 +12,7 @@ from typing import Any
 
 _DEPTH = 50
 _NBYTES = 8 * 2**20  # of all cells of a submission together
-_VALUE_NBYTES = 8  # what a value counts beside its text
+_VALUE_NBYTES = 32  # what a value counts beside its text: in a notebook it has a line of its own
 
 
 class CellBounds:

@@ -2,7 +2,8 @@
 
 It writes `lovelaceada_LATE_12345_67890_04-memory-layout-1.ipynb`: the sortable name without
 anything but letters and digits, LATE where it was, the user's id, the file's id, and the name of
-the file, numbered where it was uploaded again.
+the file, numbered where it was uploaded again.  An underscore in the name stays, too
+(content_zipper.rb): a name, as that of a file, may hold what looks like the two numbers.
 
 Grades are read as a gradebook.  An empty cell would take a grade away there, so a learner without
 points is left out of the file.
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
 _NAME = re.compile(
-    r"(?:(?P<name>(?!LATE_).*?)_)?(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
+    r"(?:(?P<name>(?!LATE_).*?)_)??(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
     r"(?:(?P<file>\d+)_(?P<rest>.+)|(?:text|link)\.html)"
 )
+# Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.
+_NUMBERS = re.compile(r"_(?=([1-9]\d*)_[1-9]\d*_.)")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
@@ -56,7 +59,9 @@ class Canvas(Lms):
         if found is None or (len(path) > 1 and not _is_files(found)):
             return None
         file = (path[-1] if len(path) > 1 else found["rest"]) or ""
-        owner = Owner(self.name, found["name"] or "", found["number"])
+        others = tuple(_others(found))
+        written = path[0] if others else ""
+        owner = Owner(self.name, found["name"] or "", found["number"], "", written, others)
         return ArchiveName(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
 
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
@@ -73,6 +78,14 @@ class Canvas(Lms):
         # Digits alone, and what begins as an anonymous name, would be read as a number.
         bare = name.isdigit() or known.number.startswith("anon_") or name == "anon"
         return "_".join([*filter(None, [] if bare else [name]), known.number, known.file_id, page])
+
+
+def _others(found: re.Match[str]) -> Iterable[Owner]:
+    """The other readings of a file's name; none where it is anonymous, as that is anybody's."""
+    for other in () if found["number"].startswith("anon_") else _NUMBERS.finditer(found[0]):
+        if other.start(1) != found.start("number"):
+            name = found[0][: other.start()].removesuffix("_LATE")
+            yield Owner(Canvas.name, name, other[1])
 
 
 def _is_files(found: re.Match[str]) -> bool:

@@ -22,17 +22,21 @@ class Owner:
     """A person, or group, as an LMS knows them; `number` tells two of one name apart.
 
     `doubt` says why nobody can tell whom a name means that an LMS wrote; empty where one can.
+    Where the name of a file can be read in several ways, as a learner may write numbers into it,
+    `written` is that name and `others` are the other readings.
     """
 
     lms: str
     name: str
     number: str
     doubt: str = field(default="", compare=False)
+    written: str = ""
+    others: tuple[Owner, ...] = field(default=(), compare=False)
 
     @property
     def key(self) -> str:
         """How the archive writes it, and what `--match KEY=STUDENT` wants."""
-        return "_".join(filter(None, [self.name, self.number]))
+        return self.written or "_".join(filter(None, [self.name, self.number]))
 
 
 @dataclass(frozen=True)

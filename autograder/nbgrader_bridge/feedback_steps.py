@@ -17,16 +17,16 @@ from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.course_directory import CourseDirectory
 from autograder.engine.outcomes import FailureCause
 from autograder.lessons.model import TEST_PREFIX
-from autograder.lessons.regions import HIDDEN, RegionError, split_regions
+from autograder.lessons.regions import HIDDEN, MARK_SCHEME, RegionError, split_regions
 from autograder.records.journal import Journal
 from autograder.reporting.feedback import WITHHELD, quotes, ran_apart, secret_lines
 
-UNREADABLE = "# The tests of this cell are not shown: their marks cannot be read."
+UNREADABLE = "# What is in this cell is not shown: its marks cannot be read."
 
 # What JupyterLab does with a table in the text; check tables bring their own style.
 TABLES = """
@@ -46,7 +46,7 @@ _CAUSES = frozenset(FailureCause)
 
 
 class WithholdHiddenTests(NbGraderPreprocessor):
-    """Takes the hidden tests out of test cells, and the outputs of cells that quote one.
+    """Takes out hidden tests, mark schemes, and the outputs of cells that quote a hidden test.
 
     nbgrader's ClearHiddenTests also reads the learner's own cells, where a stray mark would end
     the pages of the whole class, and leaves outputs as they are: a traceback quotes its cell, and
@@ -57,12 +57,14 @@ class WithholdHiddenTests(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Return the notebook as its author may see it."""
+        for cell in filter(is_task, nb.cells):
+            cell.source, _ = _split(cell.source, MARK_SCHEME)
         tests = [cell for cell in nb.cells if _is_test(cell)]
         rest = [cell.source for cell in nb.cells if not _is_test(cell)]
         apart = self._tests_apart(tests, resources)
         hidden: dict[str, list[str]] = {}
         for cell in tests:
-            cell.source, inside = _split(cell.source)
+            cell.source, inside = _split(cell.source, HIDDEN)
             hidden.setdefault(_grade_id(cell), []).extend(inside)
         shown = "\n".join([*rest, *(cell.source for cell in tests)])
         beside = [line for id_, lines in hidden.items() if id_ not in apart for line in lines]
@@ -105,9 +107,9 @@ def _is_test(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
 
 
-def _split(source: str) -> tuple[str, list[str]]:
+def _split(source: str, name: str) -> tuple[str, list[str]]:
     try:
-        outside, inside = split_regions(source, HIDDEN)
+        outside, inside = split_regions(source, name)
     except RegionError:
         return UNREADABLE, source.split("\n")
     return "\n".join(outside), inside

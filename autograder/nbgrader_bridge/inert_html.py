@@ -5,10 +5,10 @@
 browser of whoever marks it, as that person. nbgrader_config.py puts the step and the filter below
 before that. What stays is text, tables, pictures that the page itself holds, and links to follow.
 
-They are rendered in the instructor's process, where no clock stops them. The parser of Markdown
-looks for the end of a formula from each of its beginnings on: 40 KB of those take it a minute.  A
-text that is too long for one in words, or begins too many formulas, is shown as it was written.
-HTML, code and colours that would take too long are too, with all that their page showed before.
+They are rendered in the instructor's process, where no clock stops them; Markdown is not, as
+300 characters keep its parser busy for ever.  A text that is too long for one in words, or takes
+too long, is shown as it was written.  HTML, code and colours that would take too long are too, with
+all that their page showed before.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from typing import Any
 import nh3
 from jinja2 import pass_context
 from jinja2.runtime import Context
+from markupsafe import escape as escape_once  # a name that is escaped stays as it is
 from nbconvert.filters import ansi2html, strip_ansi
 from nbconvert.filters.highlight import Highlight2HTML
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from traitlets import Bool
 
 from autograder.nbgrader_bridge.drawings import is_soon_drawn, is_tame_svg
+from autograder.nbgrader_bridge.markdown import LIMIT_S, RENDERER
 
 Resources = dict[str, Any]
 
@@ -59,22 +60,17 @@ _LINK = re.compile(r"(https?://|mailto:|#)", re.IGNORECASE)
 _SVG = re.compile(r"<svg\b.*?(?:</svg\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _NOT_SHOWN = "a drawing (SVG) is not shown here"
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*\Z")
-_FORMULA = re.compile(r"\\\\[(\[]|\\begin\b")
 # Of our lessons the longest text has 1,700 characters, and all texts of the longest 58,000.
-_TEXT_CHARS, _FORMULAS, _PAGE_CHARS = 5_000, 100, 100_000
+_TEXT_CHARS, _PAGE_CHARS = 5_000, 100_000
 _OPENING = re.compile(r"<[A-Za-z]")
 _PIECE = re.compile(r"[<&\n\r\0]")  # at each the parser may look through all that is open
 _BLANKS = re.compile(r"\s{2,}")
 _GAP = re.compile(r"[\s/\"']+")  # behind each an attribute may begin, compared with all before
-# Other lexers of Pygments, IPython's too, take seconds or minutes for a few thousand characters.
-_LANGUAGES = {
-    *("python", "python3", "py", "py3", "pycon", "pytb", "bash", "sh", "shell", "console"),
-    *("text", "json", "yaml", "toml", "diff"),
-}
-# What a page may cost. Worst are some 20 s each for its tags and its code, 10 s for attributes and
-# 2 s for colours.
+# What a page may cost. Worst are some 20 s each for its tags and its code, 10 s each for attributes
+# and its texts (with a new process after each that takes too long), and 2 s for colours.
 _LIMITS = {
     "chars": _PAGE_CHARS,
+    "seconds": 6.0,  # of processor time for its texts in Markdown
     "pictures": 64 * 2**20,  # characters; a text may name a picture again and again
     "tags": 200_000_000,  # openings × pieces; 40 of pandas' largest tables
     "attributes": 30_000_000_000,  # gaps²; base64 has gaps, too: seven pictures of 3 MB
@@ -82,6 +78,8 @@ _LIMITS = {
     "blanks": 40_000_000,  # the squares of gaps in the code; one of 6,000 lines
     "colours": 4_000_000_000,  # codes × characters; ten tracebacks of 28,000 characters
 }
+_METADATA = ("nbgrader", "raw_mimetype")  # of a cell
+_NAMES = {"student", "first_name", "last_name", "notebook_path"}
 _SPENT = "autograder_spent"  # where a page's resources keep what was rendered for it
 
 
@@ -91,10 +89,18 @@ class MakeInert(Preprocessor):
     enabled = Bool(True, help="Whether it does so.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Return the notebook with inert outputs, and without the states of widgets."""
+        """Return the notebook with inert outputs, and without the states of widgets.
+
+        Of a cell's metadata little stays: templates make classes of its tags. The names that
+        formgrader's template shows become such as HTML may hold.
+        """
+        for key in resources.keys() & _NAMES:
+            resources[key] = escape_once(resources[key] or "")
         resources.pop(_SPENT, None)  # where this is its second run, only what is left counts
         nb.metadata.pop("widgets", None)
         for cell in nb.cells:
+            kept = {key: cell.metadata[key] for key in _METADATA if key in cell.metadata}
+            cell.metadata = NotebookNode(kept)
             for output in cell.get("outputs", []):
                 if "data" in output:
                     output.data = NotebookNode(_inert_data(output.data, resources))
@@ -112,22 +118,24 @@ def inert_markdown(context: Context, source: str) -> str:
     pictures, page = context.get("cell", {}).get("attachments", {}), context.get("resources", {})
     if not _may_render(source, pictures, page):
         return _as_written(source)
-    renderer = _Renderer(escape=False, attachments=pictures)
+    html, seconds = RENDERER.render(source, pictures)
+    _spend(page, seconds=seconds - LIMIT_S)
     try:
-        return inert(MarkdownWithMath(renderer=renderer).render(source), page)
-    except Exception:  # whatever nbconvert makes of a learner's text and pictures
+        return _as_written(source) if html is None else inert(html, page)
+    except Exception:  # whatever is made of a learner's text and pictures
         return _as_written(source)
 
 
 def _may_render(source: str, pictures: Mapping[str, Any], resources: Resources) -> bool:
-    """Whether a text is soon rendered; then it counts for its page."""
-    if len(source) > _TEXT_CHARS or len(_FORMULA.findall(source)) > _FORMULAS:
+    """Whether a text is soon rendered; then it counts for its page, as if it took all its time."""
+    if len(source) > _TEXT_CHARS:
         return False
     largest = max((len(str(one)) for one in pictures.values()), default=0)
-    return _spend(resources, chars=len(source), pictures=source.count("![") * largest)
+    size = source.count("![") * largest
+    return _spend(resources, chars=len(source), pictures=size, seconds=LIMIT_S)
 
 
-def _spend(resources: Resources, **costs: int) -> bool:
+def _spend(resources: Resources, **costs: float) -> bool:
     """Whether a page bears these costs beside those before; then they count for it."""
     spent = resources.get(_SPENT, {})
     now = {kind: spent.get(kind, 0) + cost for kind, cost in costs.items()}
@@ -135,15 +143,6 @@ def _spend(resources: Resources, **costs: int) -> bool:
         return False
     resources[_SPENT] = {**spent, **now}
     return True
-
-
-class _Renderer(IPythonRenderer):
-    """Highlights code in the languages of a course only; other code stays as it is."""
-
-    def block_code(self, code: str, info: str | None = None) -> str:
-        """Fenced code; its info string begins with the name of a lexer."""
-        words = (info or "").split()
-        return str(super().block_code(code, info if words and words[0] in _LANGUAGES else None))
 
 
 def _as_written(source: str) -> str:

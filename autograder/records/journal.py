@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,7 @@ FORMAT = 1
 _PENDING = ".pending.json"
 _UNFINISHED = ".tmp"
 _NAME_NBYTES, _KEPT_CHARS = 255, 40  # of a file's name; four bytes a character at most
+_CUT = re.compile(r".*~[0-9a-f]{64}", re.DOTALL)
 
 
 class JournalError(AutograderError):
@@ -148,7 +150,8 @@ class Journal:
 
     def _path(self, lesson: str, student: str) -> Path:
         name = f"{student}.json"
-        if len(name.encode("utf-8", "backslashreplace")) > _NAME_NBYTES:
+        is_long = len(name.encode("utf-8", "backslashreplace")) > _NAME_NBYTES
+        if is_long or _CUT.fullmatch(student):  # as the name of a long id, which it must not take
             digest = hashlib.sha256(student.encode("utf-8", "backslashreplace")).hexdigest()
             name = f"{student[:_KEPT_CHARS]}~{digest}.json"
         return self.root / lesson / name

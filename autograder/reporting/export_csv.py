@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.console import plain, points, say
+from autograder.console import hand_over, plain, points, say
 from autograder.course_directory import load_course
 from autograder.lessons.model import Exercise, Lesson
 from autograder.records.journal import write_bytes
@@ -28,7 +28,7 @@ def run(
     results = [(lesson, class_results(directory, lesson)) for lesson in lessons]
     tables = [grades_csv(lesson, rows) for lesson, rows in results]
     if str(out) == "-":
-        sys.stdout.write("\n".join(tables))
+        hand_over("\n".join(tables))
     elif out is not None:
         _write(out, "\n".join(tables))
     else:

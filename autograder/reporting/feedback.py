@@ -6,7 +6,6 @@ Where learner code ran beside them, what it said is left out as soon as it quote
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -16,7 +15,7 @@ from pathlib import Path
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from autograder.console import Progress, say
+from autograder.console import Progress, json_text, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UnknownStudent, did_you_mean
 from autograder.lessons.cells import RawCell
@@ -120,7 +119,7 @@ def run(
             written[lesson.slug] = _write(directory, lesson, _settled(rows), progress)
     pages = [page for paths in written.values() for page in paths]
     if as_json:
-        say(json.dumps([{"page": str(page)} for page in pages], indent=1))
+        say(json_text([{"page": str(page)} for page in pages]))
     else:
         for slug, paths in written.items():
             say(f"{slug}: {len(paths)} pages")

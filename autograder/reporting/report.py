@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from autograder.console import Progress, points, say
+from autograder.console import Progress, json_text, points, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import Exercise, Lesson
@@ -158,7 +157,7 @@ def run(
             "lessons": [_numbers(view) for view in views],
             "learners": _standings(_overview(views)),
         }
-        say(json.dumps(about, indent=1, ensure_ascii=False))
+        say(json_text(about))
     else:
         say("\n".join(map(str, [target, *tables])))
     for line in (line for view in views for line in cautions(view.lesson, view.rows)):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from autograder.console import plain, plain_lines, points, quantity, terminal
+from autograder.console import json_text, plain, plain_lines, points, quantity, say, terminal
 from autograder.records.model import UNJUDGED, Status, SubmissionRecord
 from autograder.reporting.statistics import share
 from autograder.reporting.status_texts import counts, is_unread
@@ -51,7 +50,7 @@ def print_grades(
     """Print `grades_table`: fitted to the width of a terminal, else as plain text."""
     records = tuple(records)
     if not stream.isatty():
-        print(grades_table(records, standings), file=stream)
+        say(grades_table(records, standings), file=stream)
         return
     console = terminal(stream)
     table = _table(records, standings or {}, console.width)
@@ -164,7 +163,7 @@ def grades_json(records: Iterable[SubmissionRecord], standings: Standings | None
         counted = _standing(one, standings or {})
         about = {"score": counted.score or 0.0, "waiting": counted.waiting}
         found.append({**one.summary(), **about})
-    return json.dumps(found, indent=1, ensure_ascii=False)
+    return json_text(found)
 
 
 def _row(record: SubmissionRecord, counted: Standing) -> tuple[str, ...]:

@@ -36,8 +36,9 @@ from autograder.submissions.sources import GIT, NO_NOTEBOOK, read_source
 _BOM = b"\xef\xbb\xbf"
 _TIME = "timestamp.txt"  # nbgrader's, beside a notebook
 _NOT_BELIEVED = "a timestamp.txt of their own was not believed"
-# What a browser, an LMS or an operating system adds to the name of a file saved once more.
-_AGAIN = re.compile(r"(?:-\d{1,2}| ?\(\d{1,2}\)|[ _-]+(?:copy|Copy)\d*|-checkpoint)+$")
+# What a browser, an LMS or an operating system adds to the name of a file saved once more: `-1`,
+# ` (1)`, ` copy2`, `-checkpoint`. Read from its end on, no name takes long.
+_AGAIN = re.compile(r"(?:\d{1,2}-|\)\d{1,2}\( ?|\d*(?:ypoc|ypoC)[ _-]+|tniopkcehc-)+")
 _Part = tuple[Lesson, Lesson]  # a lesson, and one of its notebooks
 
 
@@ -275,7 +276,8 @@ def base_name(file: str) -> str:
     ('04-memory-layout', '04-memory-layout')
     """
     stem = re.sub(r"\.ipynb$", "", file, flags=re.IGNORECASE)
-    return _AGAIN.sub("", stem)
+    added = _AGAIN.match(stem[::-1])
+    return stem[: len(stem) - added.end()] if added else stem
 
 
 def _with_times(

@@ -99,9 +99,10 @@ def roster_rows(path: Path) -> list[dict[str, str]]:
 
 
 def _refuse_unusable(id_: str, path: Path) -> None:
-    if re.search(r"[/\\\x00-\x1f]|^\.", id_):
+    if re.search(r"[/\\<>\"\x00-\x1f\x7f-\x9f]|^\.", id_):
         raise RosterError(
-            f"'{id_}' cannot be a student's id, as it cannot be a directory's name",
+            f"'{id_}' cannot be a student's id, as it cannot be a directory's name, or would "
+            "act as a tag or a command where it is shown",
             place=str(path),
             remedy="Use letters, digits, hyphens and dots inside.",
         )

@@ -6,7 +6,6 @@ reason.  One bad file never costs another.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from autograder.console import Progress, say
+from autograder.console import Progress, json_text, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import Lesson
 from autograder.lms.identities import remember
@@ -101,7 +100,7 @@ def run(
     with Progress(sys.stderr, "collect") as progress:
         found = collect(directory, archive, lessons, roster, progress=progress)
     if as_json:
-        say(json.dumps(asdict(found), indent=1, ensure_ascii=False))
+        say(json_text(asdict(found)))
     else:
         say("\n".join(summary_lines(found)))
     return 1 if found.unmatched or found.refused else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ NOTEBOOK_LIMIT_NBYTES = 64 * 2**20
 _TIME_NBYTES = 200
 _ID_NBYTES = 255  # the longest name of a folder that any usual file system takes
 _NAMED = 5
+_TAGS = re.compile('[<>"]')
 
 
 class IntakeError(AutograderError):
@@ -164,13 +166,15 @@ def _handed_in(
 def student_id(name: str) -> str:
     r"""The id of the learner whose folder is called `name`: text that every program can keep.
 
-    Bytes that are no UTF-8 become escapes; what is then too long for a file's name is cut.
+    Bytes that are no UTF-8 become escapes, and so does what would be a tag on the pages of programs
+    that escape nothing; what is then too long for a file's name is cut.
 
     >>> student_id("ada"), student_id(os.fsdecode(b"jos\xe9"))
     ('ada', 'jos\\xe9')
     """
     raw = os.fsencode(name)
     text = raw.decode("utf-8", "backslashreplace")
+    text = _TAGS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     if len(text.encode()) <= _ID_NBYTES:
         return text
     return f"{text[:200]}~{hashlib.sha256(raw).hexdigest()[:12]}"
@@ -215,7 +219,8 @@ def _may_be_there(path: Path) -> bool:
 def _submission(
     student: str, directory: Path, lesson: Lesson, course: CourseDirectory, opened: Open
 ) -> Submission:
-    found = _no_folder(directory) or look_through(directory, opened)
+    above = course.own_part(directory, lesson.slug)
+    found = next(filter(None, map(_no_folder, above)), None) or look_through(directory, opened)
     chosen = [_choose_notebook(found, one) for one in lesson.notebooks]
     notes = tuple(note for _, of_it in chosen for note in of_it)
     submitted_at, time_notes = _timestamp(found.top().get("timestamp.txt"), opened)
@@ -233,7 +238,7 @@ def _submission(
 
 
 def _no_folder(path: Path) -> Folder | None:
-    """What to say where something other than a folder was handed in."""
+    """What to say where something other than a folder was handed in, or lies above it."""
     try:
         mode = path.lstat().st_mode
     except OSError as error:

@@ -70,8 +70,9 @@ def hand_in(
         JournalError: The disk refuses; the old submission is whole, or the new one.
     """
     target = course.submitted(student, lesson)
+    linked = next((one for one in course.own_part(target, lesson) if one.is_symlink()), None)
     stamp = f"{submitted_at:%Y-%m-%d %H:%M:%S} UTC\n" if submitted_at else ""
-    if _is_same(target, notebooks, stamp):
+    if linked is None and _is_same(target, notebooks, stamp):
         return "unchanged"
     folder = next(iter(notebooks.values())).parent
     try:
@@ -80,13 +81,14 @@ def hand_in(
         for name, notebook in notebooks.items():
             notebook.rename(folder / f"{name}.ipynb")
         for path in (target / f"{name}.ipynb" for name in others):
-            nbytes = None if target.is_symlink() else _nbytes(path)
+            nbytes = None if linked else _nbytes(path)
             if nbytes is not None and nbytes <= NOTEBOOK_LIMIT_NBYTES:
                 (folder / path.name).write_bytes(read_start(path, nbytes))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replaced = os.path.lexists(target)
+        old = linked or target  # what a link leads to is another's, perhaps, and stays
+        replaced = os.path.lexists(old)
         if replaced:
-            _set_aside(course, student, lesson, target)
+            _set_aside(course, student, lesson, old)
+        target.parent.mkdir(parents=True, exist_ok=True)
         folder.rename(target)
     except OSError as error:
         raise JournalError(
@@ -106,14 +108,10 @@ def earlier(course: CourseDirectory, student: str, lesson: str) -> Path:
 def _is_same(target: Path, notebooks: Mapping[str, Path], stamp: str) -> bool:
     """Whether these notebooks lie there, and this time; what does not open is not the same."""
     try:
-        return (
-            not target.is_symlink()
-            and all(
-                _holds(target / f"{name}.ipynb", notebook.read_bytes())
-                for name, notebook in notebooks.items()
-            )
-            and (not stamp or _holds(target / "timestamp.txt", stamp.encode()))
-        )
+        return all(
+            _holds(target / f"{name}.ipynb", notebook.read_bytes())
+            for name, notebook in notebooks.items()
+        ) and (not stamp or _holds(target / "timestamp.txt", stamp.encode()))
     except OSError:
         return False
 

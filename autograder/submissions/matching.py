@@ -3,6 +3,9 @@
 The students are those of students.csv and of the gradebook.  A name is matched by its letters,
 in either order of first and last name; where two students, or two people of the LMS, would share
 one, nobody is guessed.
+
+What learners may choose, their names and those of their files, never decides against a number or
+an address: where a name can be read in two ways, or a surer sign says otherwise, a person decides.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
@@ -30,17 +33,26 @@ from autograder.submissions.class_list import (
 
 FOLDER = "folder"  # an owner whom no LMS has named
 _LONG_NUMBER = 5  # digits
+_SEVERAL = (
+    "its name can be read in several ways, as a learner may have written numbers into it: see in "
+    "the LMS whose it is, and say so by --match"
+)
 _NOBODY = "none of its names is a student's id, lms_user_id, address or name"
 # The folders of ILIAS: last name, first name, login, number of the user.
 _ILIAS = re.compile(r"(?P<last>.+)_(?P<first>[^_]+)_(?P<login>[^_]+)_\d+")
+_ILIAS_UNDERSCORES = 3  # where no name has one
 
 
 @dataclass(frozen=True)
 class Match:
-    """Whom a name means; `reason` says why it means nobody."""
+    """Whom a name means; `reason` says why it means nobody.
+
+    It is `sure` where it rests on more than a name, which anybody may call themselves.
+    """
 
     student: str | None
     reason: str = ""
+    sure: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,13 +62,15 @@ class FolderName:
     `student` is empty where it means nobody, or it is not clear whom; `somebody` is true where it
     means a person, whether or not it is clear whom.  `before` is what stands before a sign of a
     student at its end, as the assignment does before the user's name in what GitHub Classroom calls
-    a repository, and `by_ending` is true where nothing else says whom it means.
+    a repository, and `by_ending` is true where nothing else says whom it means.  `by_name` is true
+    where a learner's name says so and their login in the LMS does not.
     """
 
     student: str = ""
     somebody: bool = False
     before: str | None = None
     by_ending: bool = False
+    by_name: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,38 +86,49 @@ class Roster:
     chosen: Mapping[str, str] = field(default_factory=dict)
 
     def match(self, owners: Iterable[Owner]) -> dict[Owner, Match]:
-        """Each owner's student; one student is never given to two owners."""
+        """Each owner's student; one student is never given to two people.
+
+        Where a sure sign says that one of them is the student, the others' names cost them nothing.
+        """
         found = {owner: self._match(owner) for owner in sorted(set(owners))}
         claims: dict[str, list[Owner]] = defaultdict(list)
         for owner, match in found.items():
             if match.student is not None:
                 claims[match.student].append(owner)
         for student, claimants in claims.items():
-            if len(claimants) > 1:
-                keys = ", ".join(one.key for one in claimants)
-                reason = (
-                    f"{len(claimants)} people of the LMS would be the student {student}: {keys}"
-                )
-                found |= {one: Match(None, reason) for one in claimants}
+            sure = [one for one in claimants if found[one].sure]
+            left = claimants if _people_among(sure or claimants) > 1 else []
+            if sure and not left:
+                left = [one for one in claimants if one not in sure]
+            keys = ", ".join(one.key for one in claimants)
+            reason = f"{len(claimants)} people of the LMS would be the student {student}: {keys}"
+            found |= {one: Match(None, reason) for one in left}
         return found
 
-    def people(self, names: Iterable[str]) -> dict[str, str]:
+    def people(self, names: Iterable[str], slugs: Iterable[str] = ()) -> dict[str, str]:
         """Each name that means a person → the student; empty where it is not clear who that is.
 
         A user's name on GitHub may end as another's does, after a hyphen: beside `lab1-kim`, the
-        repository `lab1-not-ada` is of somebody who is called not-ada.
+        repository `lab1-not-ada` is of somebody who is called not-ada.  By itself it may be one or
+        the other, and nobody can tell.
 
         Args:
             names: All that stand beside one another, without what is no name of a person.
+            slugs: Of lessons, whose names an assignment may have.
         """
         read = {name: self.folder_name(name) for name in names}
         before = {one.before for one in read.values() if one.before is not None}
         longer = tuple(f"{one}{hyphen}" for one in before for hyphen in "-_")
-        return {
-            name: one.student
-            for name, one in read.items()
-            if one.somebody and not (one.by_ending and (one.before or "").startswith(longer))
-        }
+        known = {*(one.casefold() for one in slugs), *_shared(before, read)}
+        logins = {one.student for one in read.values() if not (one.by_name or one.by_ending)}
+        found = {}
+        for name, one in read.items():
+            start = one.before or ""
+            if one.somebody and not (one.by_ending and start.startswith(longer)):
+                unclear = one.by_ending and re.search("[-_]", start) and start not in known
+                is_anothers = one.by_name and one.student in logins
+                found[name] = "" if unclear or is_anothers else one.student
+        return found
 
     def submitted_at(self, owner: Owner) -> datetime | None:
         """When the worksheet says that `owner` handed in; None where it does not."""
@@ -112,7 +137,11 @@ class Roster:
 
     def _match(self, owner: Owner) -> Match:
         if owner.key in self.chosen:
-            return Match(self.chosen[owner.key])
+            return Match(self.chosen[owner.key], sure=True)
+        if owner.others:
+            return self._agreed(
+                [replace(one, written="", others=()) for one in (owner, *owner.others)]
+            )
         if owner.doubt:
             return Match(None, owner.doubt)
         if owner.lms == FOLDER:
@@ -121,14 +150,27 @@ class Roster:
         if LMS[owner.lms].number_lasts:
             by_number = [one.id for one in self.students if one.lms_user_id == owner.number]
             if by_number:
-                return _only(by_number, f"the lms_user_id {owner.number}")
+                return _only(by_number, f"the lms_user_id {owner.number}", sure=True)
         participant = self.participants.get((owner.lms, owner.number))
         if participant and participant.email:
             address = participant.email.casefold()
             by_address = [one.id for one in self.students if one.email.casefold() == address]
             if by_address:
-                return _only(by_address, f"the address {participant.email}")
+                return _only(by_address, f"the address {participant.email}", sure=True)
         return self._by_name(participant.name if participant else owner.name)
+
+    def _agreed(self, readings: Iterable[Owner]) -> Match:
+        """Whom all readings of a name mean that mean a student.
+
+        One that means nobody may be that of a student whose number is not known, unless all are, or
+        nobody's is.
+        """
+        found = [self._match(one) for one in readings]
+        named = {one.student: one for one in found if one.student is not None}
+        known = {one.lms_user_id.isdecimal() for one in self.students}
+        if len(named) > 1 or (named and None in {one.student for one in found} and len(known) > 1):
+            return Match(None, _SEVERAL)
+        return replace(next(iter(named.values()), found[0]), sure=False)
 
     def folder_name(self, name: str) -> FolderName:
         """Whom a name means, whatever stands beside it."""
@@ -139,21 +181,27 @@ class Roster:
             if whole is None:
                 self._folders[name] = FolderName(ending, before is not None, before, by_ending=True)
             else:
-                before = before if ending and ending == whole else None
-                self._folders[name] = FolderName(whole, True, before)
+                before = before if ending and ending == whole.student else None
+                self._folders[name] = replace(whole, before=before)
         return self._folders[name]
 
-    def _by_whole_name(self, name: str) -> str | None:
-        """The student; empty where it is not clear who that is, None where it means nobody."""
+    def _by_whole_name(self, name: str) -> FolderName | None:
+        """Whom it means, whatever it ends in; None where that is nobody."""
         if name.casefold() in self._signs:
-            return self._signs[name.casefold()]
+            return FolderName(self._signs[name.casefold()], True)
         ilias = _ILIAS.fullmatch(name)
         named = self._named(f"{ilias['first']} {ilias['last']}" if ilias else name)
-        login = self._signs.get(ilias["login"].casefold()) if ilias else None
-        if login is not None:  # which a learner may have chosen: the name must not say otherwise
-            return login if not named or login in named else ""
+        sign = ilias["login"].casefold() if ilias else ""
+        login = self._signs.get(sign)
+        if login is not None and not named:
+            # Learners choose their logins, and an underscore in one makes it end as another's does.
+            is_theirs = sign in self._logins and name.count("_") == _ILIAS_UNDERSCORES
+            return FolderName(login if is_theirs else "", True)
+        if login is not None:
+            return FolderName(login if login in named else "", True)
         if named:
-            return named[0] if len(named) == 1 else ""
+            student = named[0] if len(named) == 1 else ""
+            return FolderName(student, True, by_name=ilias is not None)
         return None
 
     def _ending(self, name: str) -> tuple[str | None, str]:
@@ -292,7 +340,18 @@ def _names(student: Student, spelling: Callable[[str], str]) -> set[str]:
     return names
 
 
-def _only(students: list[str], what: str) -> Match:
+def _people_among(owners: Iterable[Owner]) -> int:
+    return len({(one.lms, one.name, one.number) for one in owners})
+
+
+def _shared(before: Iterable[str], names: Iterable[str]) -> set[str]:
+    """Those of the beginnings that two names have at least."""
+    lower = [one.casefold() for one in names]
+    starts = {one: (f"{one}-", f"{one}_") for one in before}
+    return {one for one, start in starts.items() if sum(n.startswith(start) for n in lower) > 1}
+
+
+def _only(students: list[str], what: str, *, sure: bool = False) -> Match:
     if len(students) == 1:
-        return Match(students[0])
+        return Match(students[0], sure=sure)
     return Match(None, f"{len(students)} students have {what}: {', '.join(sorted(students))}")

@@ -103,7 +103,7 @@ class Owners:
         level = self._top
         for at in range(written.at if written else place.outside):
             if level.people is None:
-                level.people = self._roster.people(level.names)
+                level.people = self._roster.people(level.names, self._slugs)
             if level.people:
                 return at, level.people.get(self._name(place, at), "")
             level = level.below[place.path[at]]

@@ -299,6 +299,8 @@ def positions(subject: torch.Tensor | TensorFacts) -> list[int]:
     [0, 3, 1, 4, 2, 5]
     """
     seen = _as_facts(subject)
+    if 0 in seen.shape:  # its other sizes may be as large as anybody likes
+        return []
     where = np.full(seen.shape, seen.storage_offset, dtype=np.int64)
     for axis, (size, step) in enumerate(zip(seen.shape, seen.stride, strict=True)):
         along = np.arange(size, dtype=np.int64) * step

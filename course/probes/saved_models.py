@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import nn
 
-__all__ = ["DRAWN", "made"]
+from course.probes.whole_module import places_of_modules
+
+__all__ = ["DRAWN", "computed", "made"]
 
 DRAWN: dict[str, Callable[[], float]] = {
     "torch": lambda: float(torch.rand(())),
@@ -19,6 +21,8 @@ DRAWN: dict[str, Callable[[], float]] = {
     "numpy": np.random.rand,
     "numpy normal": np.random.randn,
 }
+
+_STATE = ("_parameters", "_buffers", "training")
 
 
 class _Drawing(nn.Linear):
@@ -50,3 +54,21 @@ def made(kind: str) -> nn.Module:
         layer = nn.Linear(2, 2)
         return nn.Sequential(layer, nn.Tanh(), layer).double()
     return nn.Linear(2, 1).double()
+
+
+def computed(layers: nn.Module, model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """What a model makes of x by layers that no answer has had in its hands.
+
+    An answer may hang a `forward` or a hook on the model that it is given. What a run computes
+    comes from the model's parameters, buffers and modes all the same.
+
+    Args:
+        layers: Another model of this kind, whose parameters, buffers and modes are replaced.
+        model: The model.
+        x: The input.
+    """
+    pairs = (places_of_modules(one).values() for one in (layers, model))
+    for mine, its in zip(*pairs, strict=True):
+        vars(mine).update({name: vars(its)[name] for name in _STATE})
+    result: torch.Tensor = layers(x)
+    return result

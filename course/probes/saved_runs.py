@@ -27,7 +27,7 @@ from course.inspection.global_state import GlobalState
 from course.probes.decorator import probe
 from course.probes.forks import in_a_fork
 from course.probes.modules import modules_named
-from course.probes.saved_models import DRAWN, made
+from course.probes.saved_models import DRAWN, computed, made
 
 __all__ = ["carried_on", "resumed"]
 
@@ -100,6 +100,7 @@ class _Run:
     """A small run: a model, an optimizer, a scheduler, and generators of its own."""
 
     def __init__(self, kind: str, draws: Sequence[str], seed: int, generators: int) -> None:
+        self._layers = made(kind), made("linear")
         torch.default_generator.manual_seed(seed)  # torch.manual_seed notes its callers for CUDA
         random.seed(seed)
         np.random.seed(seed)
@@ -119,12 +120,13 @@ class _Run:
         order = torch.arange(6)
         for generator in self.generators:
             order = order[torch.randperm(6, generator=generator)]
-        noise = sum(DRAWN[name]() for name in self.draws)
+        noise: Any = sum(DRAWN[name]() for name in self.draws)
         batch = _DATA[order[:3]]
         if self.taught:
-            noise = noise + self.teacher(batch).detach()
+            noise = noise + computed(self._layers[1], self.teacher, batch).detach()
         weights = torch.linspace(0.5, 1.5, 3, dtype=torch.float64)[:, None]
-        loss = (weights * (self.model(batch) - noise).square()).mean()
+        result = computed(self._layers[0], self.model, batch)
+        loss = (weights * (result - noise).square()).mean()
         loss.backward()
         self.optimizer.step()
         self.scheduler.step()
@@ -271,12 +273,13 @@ def carried_on(
         twice: Whether a third run carries it on, too.
     """
     with _random_states_kept():
+        moved = partial(_moved, made(kind), uses)
         first = _begun(kind, 1)
-        losses = [_moved(first, uses) for _ in range(stop)]
+        losses = [moved(first) for _ in range(stop)]
         kept = copy.deepcopy(first.best)
         with tempfile.TemporaryDirectory() as folder:
             saved, after = _watched(snapshot, first, folder)
-            losses += [_moved(first, uses) for _ in range(stop, steps)]
+            losses += [moved(first) for _ in range(stop, steps)]
             snapshot(first)
             again, opens = _reopened(saved, folder) if filed else (saved, "not asked")
         seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": [], "weights": []}
@@ -285,7 +288,7 @@ def carried_on(
             after["left"].append(_put_back(restore, other, again))
             seen["epoch"].append(other.epoch)
             seen["best"].append(other.best)
-            seen["later"].append([_moved(other, uses) for _ in range(stop, steps)])
+            seen["later"].append([moved(other) for _ in range(stop, steps)])
             seen["weights"] = _held(other.model)
     ended = {"losses": losses, "opens": opens, "kept": kept, "reference": _held(first.model)}
     return seen | after | ended
@@ -355,12 +358,12 @@ def _begun(kind: str, seed: int) -> SimpleNamespace:
     return SimpleNamespace(model=model, optimizer=optimizer, rng=rng, epoch=0, best=None)
 
 
-def _moved(run: SimpleNamespace, uses: Sequence[str]) -> float:
+def _moved(layers: nn.Module, uses: Sequence[str], run: SimpleNamespace) -> float:
     """One step of a run; returns its loss."""
     noise = torch.rand(1, generator=run.rng).item() if "own" in uses else 0.0
     noise += torch.rand(1).item() if "torch" in uses else 0.0
     noise += run.epoch if "epoch" in uses else 0.0
-    loss = (run.model(_DATA) - noise).square().mean()
+    loss = (computed(layers, run.model, _DATA) - noise).square().mean()
     loss.backward()
     run.optimizer.step()
     for number, group in enumerate(run.optimizer.param_groups):

@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader
 from course import gpu
 from course.inspection.class_names import class_name
 from course.probes.decorator import probe
+from course.probes.sealing import sealed
 
 __all__ = ["copies_asked", "delivered", "fetched", "pinned_batches"]
 
@@ -147,7 +148,7 @@ def fetched(fetch: Callable[..., Any], values: Sequence[torch.Tensor]) -> dict[s
     if not gpu.is_simulated():
         torch.cuda._sleep(_BUSY)
     with _Log() as log:
-        found = fetch(tensors, synchronize)
+        found = fetch(tensors, sealed(synchronize))
     arrived = [one.clone() for one in found]
     gpu.synchronize()
     home = [one for one in log.asked if one[1].is_cpu and not one[0].is_cpu]

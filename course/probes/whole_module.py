@@ -21,7 +21,7 @@ from torch.nn.modules import module as _torchs_module
 
 from course.inspection.class_names import class_name
 
-__all__ = ["WholeModule", "places_of_parameters"]
+__all__ = ["WholeModule", "places_of_modules", "places_of_parameters"]
 
 
 class WholeModule:
@@ -51,7 +51,7 @@ class WholeModule:
             "requires_grad", "gradients" (None or number and values), "modes", "hooks" (the numbers
             of all hooks on modules and tensors; under "" those on all modules everywhere).
         """
-        modules = _places_of_modules(self._module)
+        modules = places_of_modules(self._module)
         parameters = places_of_parameters(self._module)
         buffers = _places(modules, "_buffers")
         saved = {*nn.Module.state_dict(self._module, keep_vars=True)}
@@ -98,11 +98,13 @@ def places_of_parameters(module: nn.Module) -> dict[str, nn.Parameter]:
 
     What an answer hangs on a module, or defines in a class of its own, has no say in it.
     """
-    return _places(_places_of_modules(module), "_parameters")
+    return _places(places_of_modules(module), "_parameters")
 
 
-def _places_of_modules(module: nn.Module) -> dict[str, nn.Module]:
-    found, waiting = {}, [("", module, (id(module),))]
+def places_of_modules(module: nn.Module) -> dict[str, nn.Module]:
+    """The modules in all of their places, as `named_modules(remove_duplicate=False)`."""
+    found: dict[str, nn.Module] = {}
+    waiting: list[tuple[str, nn.Module, tuple[int, ...]]] = [("", module, (id(module),))]
     while waiting:
         name, one, path = waiting.pop()
         found[name] = one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -393,9 +394,14 @@ def brief(subject: Any) -> str:
         return describe(node) if node.tensor is None else brief(node.tensor)
     if isinstance(node, torch.Tensor):
         kind = f"{_plain(node.dtype)} {tuple(node.shape)}"
-        return f"{kind} {node.tolist()}" if node.numel() <= 16 else kind
+        return f"{kind} {node.tolist()}" if _is_short(node) else kind
     text = _written(node)
     return text if len(text) <= 200 else text[:197] + "..."
+
+
+def _is_short(tensor: torch.Tensor) -> bool:
+    """Whether it is soon written; without an element, it may still have any number of rows."""
+    return math.prod(max(1, size) for size in tensor.shape) <= 16
 
 
 _MOST_ITEMS = 40  # of a container; more would not fit into the column
@@ -406,7 +412,7 @@ def _written(subject: Any) -> str:
     node = as_node(subject)
     node = node.tensor if isinstance(node, SeenTensor) and node.tensor is not None else node
     match node:
-        case torch.Tensor() if node.numel() <= 16:
+        case torch.Tensor() if _is_short(node):
             return f"tensor({node.tolist()})"
         case torch.Tensor() | SeenTensor() | Absent() | Handle():
             return describe(node)

@@ -381,6 +381,25 @@ def test_what_another_submission_has_read_cannot_be_asked(tmp_path: Path) -> Non
     assert said == "refused\n" * 2
 
 
+WATCHES = """\
+import ctypes, fcntl, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.inotify_init(), libc.inotify_init1(0))
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+folder = os.open(os.path.dirname(torch.__file__), os.O_RDONLY)
+try:
+    fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+    print("watched")
+except PermissionError:
+    print("refused")
+print(fcntl.fcntl(folder, fcntl.F_GETFD))"""
+
+
+def test_what_another_submission_reads_now_cannot_be_watched(tmp_path: Path) -> None:
+    _, said = run(tmp_path, WATCHES)
+    assert said == "-1 -1\nrefused\n1\n"
+
+
 def test_privileges_and_limits_cannot_be_raised(tmp_path: Path) -> None:
     numbers = [both[platform.machine() == "aarch64"] for both in REFUSED.values()]
     outcome, said = run(tmp_path, f"NUMBERS = {numbers}\n{PRIVILEGES}")

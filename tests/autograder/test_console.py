@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import io
+import json
 import re
 import threading
+from pathlib import Path
 
 import pytest
 
-from autograder.console import Progress, line, plain, plain_lines, quantity
+import autograder
+from autograder.console import Progress, json_text, line, plain, plain_lines, quantity
 
 
 class Terminal(io.StringIO):
@@ -199,3 +203,30 @@ def test_a_name_keeps_its_own_marks_and_loses_what_acts_on_a_terminal() -> None:
     honest = "\u0645\u06cc\u200c\u062e \u0d28\u0d4d\u200d \U0001f469\u200d\U0001f393 \u200fx"
     assert plain(honest) == honest
     assert plain("a\x1b[2J\x9b\u202eb\ud800\n") == "a\ufffd[2J\ufffd\ufffdb\ufffd\ufffd"
+
+
+def test_json_escapes_what_acts_on_a_terminal_and_says_the_same() -> None:
+    name = "José\x1b]0;x\x07\x9b31m\u202e\ud800"
+    text = json_text({"name": name, "more": [1]})
+    assert json.loads(text) == {"name": name, "more": [1]}
+    assert "José" in text
+    assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_a_terminals_line_of_progress_holds_no_sequence_of_a_name() -> None:
+    stream = Terminal()
+    with Progress(stream, every_s=0.0) as progress:
+        progress.expect(1)
+        progress.step("kim\x1b]0;x\x07\x9b")
+    assert "kim" in stream.getvalue()
+    assert not [one for one in ("\x1b]", "\x07", "\x9b") if one in stream.getvalue()]
+
+
+def test_commands_print_through_the_console_alone() -> None:
+    package = Path(autograder.__file__).parent
+    for part in ("cli", "reporting", "submissions"):
+        for path in (package / part).rglob("*.py"):
+            names = [
+                one.id for one in ast.walk(ast.parse(path.read_text())) if isinstance(one, ast.Name)
+            ]
+            assert "print" not in names, path

@@ -59,17 +59,24 @@ REFUSED: dict[str, tuple[int, int]] = {
     "readahead": (187, 213),
     "preadv2": (327, 286),
     "cachestat": (451, 451),
+    # Which files that all submissions share are opened now: that one tells those beside it.
+    "inotify_init": (253, 26),  # arm64 has the second alone
+    "inotify_init1": (294, 26),
 }
 # Of these only the domain AF_UNIX: processes of a submission may talk to each other, no more.
 SOCKETS: dict[str, tuple[int, int]] = {"socket": (41, 198), "socketpair": (53, 199)}
 # Not shared memory without a file: its pages stay when no process has them mapped any more.
 MAPPING = (9, 222)  # mmap
+# Not the older way to watch a folder.
+CONTROL = (72, 25)  # fcntl
+_F_NOTIFY = 1026
 _SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
 _X32_BIT = 0x40000000  # the second set of numbers that x86-64 kernels may offer
 _LOAD, _EQUAL, _AT_LEAST, _RETURN, _AND = 0x20, 0x15, 0x35, 0x06, 0x54
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _ARCHITECTURE_AT, _NUMBER_AT = 4, 0
-_FIRST_ARGUMENT_AT, _THIRD_ARGUMENT_AT, _FOURTH_ARGUMENT_AT = 16, 32, 40
+_FIRST_ARGUMENT_AT, _SECOND_ARGUMENT_AT = 16, 24
+_THIRD_ARGUMENT_AT, _FOURTH_ARGUMENT_AT = 32, 40
 _AF_NETLINK, _NETLINK_ROUTE = 16, 0
 
 
@@ -88,19 +95,25 @@ def refuse_dangerous_calls(*, loopback: bool = False) -> bool:
     numbers = sorted({both[column] for both in REFUSED.values()})
     sockets = sorted(both[column] for both in SOCKETS.values())
     look = _look_with_internet() if loopback else _look_for([socket.AF_UNIX])
-    return linux.set_seccomp(_program(architecture, numbers, sockets, MAPPING[column], look))
+    looked_at = MAPPING[column], CONTROL[column]
+    return linux.set_seccomp(_program(architecture, numbers, sockets, looked_at, look))
 
 
 def _program(
-    architecture: int, numbers: list[int], sockets: list[int], mapping: int, look: list[bytes]
+    architecture: int,
+    numbers: list[int],
+    sockets: list[int],
+    looked_at: tuple[int, int],
+    look: list[bytes],
 ) -> bytes:
     """The filter in the kernel's small language: refuse these numbers, allow the others.
 
     A jump counts the instructions that it leaves out. After the tests, one for each number, stand
-    the instruction that allows, the one that refuses, and the looks at a socket's domain and at the
-    flags of a mapping.
+    the instruction that allows, the one that refuses, and the looks at a socket's domain, at the
+    flags of a mapping and at what fcntl is asked for.
     """
-    tests = len(numbers) + len(sockets) + 1
+    mapping, control = looked_at
+    tests = len(numbers) + len(sockets) + 2
     program = [
         _step(_LOAD, 0, 0, _ARCHITECTURE_AT),
         _step(_EQUAL, 1, 0, architecture),  # another architecture's numbers mean other calls
@@ -117,14 +130,22 @@ def _program(
         _step(_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT),
         _step(_RETURN, 0, 0, _ALLOW),
     ]
-    program += [
-        _step(_EQUAL, 2 + len(domains), 0, mapping),
-        _step(_RETURN, 0, 0, _ALLOW),
-        _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
-        *domains,
+    flags = [
         _step(_LOAD, 0, 0, _FOURTH_ARGUMENT_AT),
         _step(_AND, 0, 0, _SHARED_ANONYMOUS),
         _step(_EQUAL, 0, 1, _SHARED_ANONYMOUS),
+        _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        _step(_RETURN, 0, 0, _ALLOW),
+    ]
+    program += [
+        _step(_EQUAL, 3 + len(domains), 0, mapping),
+        _step(_EQUAL, 2 + len(domains) + len(flags), 0, control),
+        _step(_RETURN, 0, 0, _ALLOW),
+        _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
+        *domains,
+        *flags,
+        _step(_LOAD, 0, 0, _SECOND_ARGUMENT_AT),
+        _step(_EQUAL, 0, 1, _F_NOTIFY),
         _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
         _step(_RETURN, 0, 0, _ALLOW),
     ]

@@ -14,7 +14,7 @@ from autograder.engine.kernel.output_recorder import TOO_LARGE
 from autograder.engine.limits import Limits
 from autograder.engine.outcomes import Output
 from autograder.engine.protocol.frames import FrameError
-from autograder.lessons.cell_bounds import JSON_KIND
+from autograder.lessons.cell_bounds import JSON_KIND, size_of
 
 Event = dict[str, Any]
 
@@ -22,7 +22,7 @@ _STREAMS = ("stdout", "stderr")
 _TRACEBACK_LINES = 200
 _LINE_CHARS = 20_000
 _MOST_OUTPUTS = 1_000
-_OUTPUT_NBYTES = 100  # what an output takes in a notebook beyond its content
+_OUTPUT_NBYTES = 1_000  # what one counts beside its content: nbgrader takes a millisecond for each
 _SMALL_NBYTES = 2_000
 _MOST_CELLS = 2**31 - 1
 _DEPTH = 100  # an honest shell stops at 50; what is deeper cannot travel between processes
@@ -131,8 +131,10 @@ class Outputs:
         metadata = _mapping(event.get("metadata"))
         name = event.get("id")
         shown = self._shown.get(str(name), []) if event.get("update") else None
+        size = size_of([data, metadata])
         # An update takes its place in the notebook as often as the display that it changes.
-        if not self._fits(nbytes * (1 if shown is None else len(shown)), event):
+        times = 1 if shown is None else len(shown)
+        if size is None or not self._fits(max(nbytes, size) * times, event):
             data, metadata = {"text/plain": TOO_LARGE}, {}
         if shown is not None:
             for old in shown:
@@ -167,7 +169,7 @@ class Outputs:
         self._clear_if_asked()
         name, value = _text(event["error"])[:200], _text(event.get("value"))[:_LINE_CHARS]
         kept = [_text(line)[:_LINE_CHARS] for line in lines[:_TRACEBACK_LINES]]
-        if not self._budget.take(sum(map(len, (value, *kept)))):
+        if not self._budget.take(size_of([value, *kept]) or 0):
             value, kept = value[:_SMALL_NBYTES], [TOO_LARGE]
         self._append({"output_type": "error", "ename": name, "evalue": value, "traceback": kept})
 

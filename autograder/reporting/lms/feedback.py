@@ -5,17 +5,17 @@ Only the page goes into it: not the time and the secret of nbgrader's exchange b
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
-from autograder.console import say
+from autograder.console import json_text, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
@@ -27,7 +27,7 @@ from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.feedback import nobody, page_path, write_pages
 from autograder.reporting.status_texts import TO_INSTRUCTOR
 
-_NAME_NBYTES = 255
+_NAME_NBYTES, _KEPT_CHARS = 255, 60  # four bytes a character at most
 
 
 class NobodyToSend(AutograderError):
@@ -80,7 +80,7 @@ def run(
         raise nobody(directory, lessons, student)
     packed = [pack(directory, lesson, lms, student) for lesson in lessons]
     if as_json:
-        say(json.dumps([one.to_json() for one in packed], indent=1, ensure_ascii=False))
+        say(json_text([one.to_json() for one in packed]))
     else:
         for one in packed:
             _print_summary(one)
@@ -166,8 +166,8 @@ def _write_folders(folder: Path, pages: Sequence[tuple[LearnerResult, Path]]) ->
     unfinished = folder.with_name(f".{folder.name}.part")
     try:
         shutil.rmtree(unfinished, ignore_errors=True)
-        for row, page in pages:
-            target = unfinished / _folder_name(row)
+        for name, (_, page) in zip(_folder_names(row for row, _ in pages), pages, strict=True):
+            target = unfinished / name
             target.mkdir(parents=True)
             shutil.copyfile(page, target / page.name)
         shutil.rmtree(folder, ignore_errors=True)
@@ -177,6 +177,17 @@ def _write_folders(folder: Path, pages: Sequence[tuple[LearnerResult, Path]]) ->
     except OSError as error:
         raise _not_written(error, folder) from error
     return folder
+
+
+def _folder_names(rows: Iterable[LearnerResult]) -> list[str]:
+    """A name for each that no other has: a learner's id may be what another's folder is called."""
+    found: dict[str, str] = {}
+    for row in rows:
+        name = _folder_name(row)
+        others = (f"{name[:_KEPT_CHARS]}~{number}" for number in count(2))
+        free = next(one for one in chain([name], others) if one.casefold() not in found)
+        found[free.casefold()] = free
+    return list(found.values())
 
 
 def _folder_name(row: LearnerResult) -> str:

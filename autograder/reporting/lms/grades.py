@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from autograder.console import say
+from autograder.console import hand_over, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import Lesson
@@ -54,7 +54,7 @@ def run(
         rows, students = class_results(directory, lesson), known_students(directory)
         text = lms_csv(lms, lesson, rows, students, _people(directory, lesson, lms))
         if str(out) == "-":
-            sys.stdout.write(text)
+            hand_over(text)
         else:
             path = out or directory.report / f"{lesson.slug}-{lms.name}.csv"
             write_bytes(path, text.encode("utf-8"))

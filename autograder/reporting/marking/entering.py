@@ -6,14 +6,13 @@ the others are taken; an empty cell changes nothing.  Nobody's name is printed.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from autograder.console import json_text, say
 from autograder.console import points as written_points
-from autograder.console import say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import Lesson
 from autograder.nbgrader_bridge.gradebook import GradebookWriter, ManualMark
@@ -64,7 +63,7 @@ def run(
     """Take in `sheets` and print what became of each line; 0 where none was refused, else 1."""
     marked = take_in(load_course(course, db=db), sheets, lessons)
     if as_json:
-        say(json.dumps(asdict(marked), indent=1, ensure_ascii=False))
+        say(json_text(asdict(marked)))
     else:
         say("\n".join(_summary(marked)))
     return 1 if marked.refused else 0

@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from course.inspection.class_names import class_name
 from course.probes.decorator import probe
+from course.probes.sealing import sealed
 
 __all__ = ["logger_run", "record_kept"]
 
@@ -248,7 +249,7 @@ def logger_run(
         written.append([name, number, step])
 
     values = _Values(work)
-    logger = made(write) if on is None else made(write, on)
+    logger = made(sealed(write)) if on is None else made(sealed(write), on)
     after = list[tuple[int, bool]]()
     with torch.enable_grad():
         for what, *more in script:

@@ -22,6 +22,7 @@ import torch
 from course.inspection.class_names import class_name
 from course.probes.decorator import probe
 from course.probes.orders import hashes_of_another_process
+from course.probes.sealing import sealed
 
 __all__ = ["configs_drawn", "folder_searched", "halving_run"]
 
@@ -116,7 +117,7 @@ def halving_run(
         curve = curves[trial]
         return float(curve[min(int(epochs), len(curve)) - 1])
 
-    result = procedure(train, len(curves), *how)
+    result = procedure(sealed(train), len(curves), *how)
     trained: dict[Any, list[Any]] = {}
     for trial, epochs in calls:
         trained.setdefault(trial, []).append(epochs)

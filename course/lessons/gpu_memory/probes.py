@@ -14,6 +14,7 @@ from torch import nn
 from course import gpu
 from course.inspection.class_names import class_name
 from course.probes.decorator import probe
+from course.probes.sealing import sealed
 
 __all__ = ["batch_in_parts", "blocks_run", "growth_reported", "layers_recorded", "sizes_tried"]
 
@@ -97,7 +98,7 @@ def growth_reported(growth: Callable[..., Any], kind: str) -> dict[str, Any]:
     gc.disable()
     try:
         with _little_to_search():
-            return {"said": growth(step), "calls": len(calls)}
+            return {"said": growth(sealed(step)), "calls": len(calls)}
     finally:
         gc.enable()
 
@@ -151,7 +152,7 @@ def sizes_tried(
 
     seen: dict[str, Any] = {"found": None, "tried": tried, "error": ["nothing", False]}
     with _little_to_search(), _passed_on(problem, seen):
-        seen["found"] = largest_batch(step, limit)
+        seen["found"] = largest_batch(sealed(step), limit)
     return seen
 
 

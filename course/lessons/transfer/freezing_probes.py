@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from course.probes.decorator import probe
+from course.probes.sealing import sealed
 from course.probes.whole_module import WholeModule
 
 __all__ = [
@@ -312,7 +313,7 @@ def updates_reported(
             calls.append(torch.is_grad_enabled())
             _STEPS[step](model, optimizer, x)
 
-        told = [tell(model, optimizer, stepped) for _ in range(runs)]
+        told = [tell(model, optimizer, sealed(stepped)) for _ in range(runs)]
         return {"told": told, "calls": calls, **_standing(model)}
 
 

@@ -141,3 +141,49 @@ def test_names_are_compared_by_their_letters_in_any_script() -> None:
     assert letters("李 小龙") == "李小龙"
     assert plain_letters("Ömer") == "omer"
     assert letters("José") == letters("José")  # composed and decomposed accents
+
+
+CLASS = (
+    Student("ada", "Ada", "Lovelace", "", "111"),
+    Student("kim", "Kim", "Lee", "", "222"),
+)
+UNCLEAR = "can be read in several ways"
+
+
+@pytest.mark.parametrize(
+    ("file", "student", "reason"),
+    [
+        ("lovelaceada_111_9_homework_2026_11_15.ipynb", "ada", ""),  # 2026 is nobody's number
+        ("222_333_lovelaceada_111_444_x.ipynb", None, UNCLEAR),  # kim's name has no letters
+        ("lovelaceada_111_222_333_x.ipynb", None, UNCLEAR),  # or she is called lovelaceada_111
+        ("leekim_LATE_222_9_lovelaceada_111_7_x.ipynb", None, UNCLEAR),
+        ("anon_Xy12z_67890_foo_111_222_x.ipynb", None, "it carries no name"),
+    ],
+)
+def test_numbers_that_a_learner_wrote_make_nothing_anothers_on_canvas(
+    file: str, student: str | None, reason: str
+) -> None:
+    found = read_name((file,))
+    assert found is not None
+    match = Roster(CLASS).match([found.owner])[found.owner]
+    assert match.student == student
+    assert reason in match.reason
+    by_hand = Roster(CLASS, chosen={found.owner.key: "kim"})
+    assert by_hand.match([found.owner])[found.owner].student == "kim"
+
+
+def test_a_number_that_is_not_known_may_be_that_of_a_student_without_one() -> None:
+    found = read_name(("lovelaceada_111_9_2026_11_15.ipynb",))
+    assert found is not None
+    students = (CLASS[0], Student("kim", "Kim", "Lee"))
+    assert Roster(students).match([found.owner])[found.owner].student is None
+
+
+def test_nobodys_own_work_is_refused_as_another_wrote_their_number() -> None:
+    names = [read_name((one,)) for one in ("lovelaceada_111_5_x.ipynb", "foo_999_5_111_6_x.ipynb")]
+    own, other = (one.owner for one in names if one)
+    match = Roster(CLASS).match([own, other])
+    assert (match[own].student, match[other].student) == ("ada", None)
+    namesake = Owner("canvas", "lovelaceada", "333")
+    match = Roster(CLASS).match([own, namesake])
+    assert (match[own].student, match[namesake].student) == ("ada", None)

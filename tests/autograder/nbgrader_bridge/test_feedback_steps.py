@@ -207,3 +207,11 @@ def test_a_formula_on_a_page_of_nbgraders_fetches_no_pointer(template: str) -> N
     assert setup is not None
     assert "{cursor: false}" in setup[1]
     assert "TeX-AMS_CHTML-full,Safe" in page
+
+
+def test_the_mark_scheme_of_a_task_is_not_shown() -> None:
+    about = {"grade": False, "locked": True, "solution": False, "task": True}
+    about |= {"grade_id": "essay", "schema_version": 3, "points": 2}
+    scheme = "Explain.\n\n### BEGIN MARK SCHEME\nOne point for zebras.\n### END MARK SCHEME"
+    task = {"cell_type": "markdown", "metadata": {"nbgrader": about}, "source": scheme}
+    assert shown(flatten_task=task)["flatten-task"].source == "Explain.\n"

@@ -18,6 +18,7 @@ from nbformat import from_dict
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config.loader import PyFileConfigLoader
 
+from autograder.nbgrader_bridge.drawings import is_tame_svg
 from autograder.nbgrader_bridge.inert_html import inert, inert_markdown, inert_raw, quick_ansi2html
 from course.figures import show_storage
 from tests.pictures import DOT
@@ -105,6 +106,14 @@ WILD = {
 }
 
 
+def test_a_drawing_with_much_metadata_is_soon_looked_through() -> None:
+    begun = time.process_time()
+    many = "<g/>" * 100_000 + "<metadata/>" * 100_000
+    assert is_tame_svg(f"{START}{'<metadata><a/></metadata>' * 9}</svg>")
+    assert not is_tame_svg(f"{START}{many}</svg>")
+    assert time.process_time() - begun < 10  # it took minutes
+
+
 @pytest.mark.parametrize("svg", TAME.values(), ids=TAME)
 def test_a_drawing_becomes_a_picture(svg: str) -> None:
     picture = r'<img alt="" src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+">'
@@ -141,7 +150,9 @@ class Acting(HTMLParser):
             self.acting.append(data)
 
 
-def page(template: str, *cells: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
+def page(
+    template: str, *cells: dict[str, Any], metadata: dict[str, Any] | None = None, **about_page: Any
+) -> str:
     """These cells on a page that nbgrader makes with our configuration."""
     config = PyFileConfigLoader(str(ROOT / "nbgrader_config.py")).load_config()
     styles = Path(template_path).parent / "static/node_modules/bootstrap/dist/css"
@@ -152,6 +163,7 @@ def page(template: str, *cells: dict[str, Any], metadata: dict[str, Any] | None 
     points = {"notebook": "x", "score": 1, "max_score": 1, "late_penalty": 0, "toc": []}
     points |= {"student": "ada", "assignment": "x"}
     resources = {"notebook_path": "x", "base_url": "", "index": 0, "total": 1, "nbgrader": points}
+    resources |= about_page
     found, _ = HTMLExporter(config=config).from_notebook_node(from_dict(notebook), resources)
     return str(found)
 
@@ -208,10 +220,16 @@ def test_a_text_that_keeps_the_parser_busy_is_shown_as_it_was_written(opening: s
     assert time.process_time() - begun < 10  # the first of them took a minute
 
 
-def test_many_formulas_are_shown_as_they_were_written() -> None:
-    formulas = " ".join([r"\\(x\\)"] * 101)
-    assert rendered(formulas, {}) == f"<pre>{formulas}</pre>"
-    assert "<pre>" not in rendered(formulas[8:], {})
+ENDLESS = "x <a" + "\ta=b\tc" * 40  # what follows a tab is a new attribute, or more of a value
+
+
+def test_a_short_text_that_would_be_parsed_for_ever_is_soon_shown_as_it_was_written() -> None:
+    begun, written = time.monotonic(), f"<pre>{escape(ENDLESS)}</pre>"
+    page: dict[str, Any] = {}
+    assert rendered(ENDLESS, page) == written
+    assert rendered("*it*", page) == "<p><em>it</em></p>\n"
+    assert [rendered(ENDLESS, page) for _ in range(100)] == [written] * 100
+    assert time.monotonic() - begun < 240  # 20 s where nothing else runs; it took years
 
 
 def test_so_is_what_is_too_much_for_one_page_and_only_for_that() -> None:
@@ -352,3 +370,17 @@ def test_code_is_highlighted_as_before() -> None:
     assert '<span class="o">&lt;</span>' in body
     nothing: Any = {}
     assert inert_raw(nothing, b"<b>\xc3\xa4</b>") == "<b>\u00e4</b>"
+
+
+@pytest.mark.parametrize("template", ["feedback", "formgrade"])
+def test_the_tags_of_a_learners_cell_become_no_classes(template: str) -> None:
+    cell = showing(text_plain="7") | {"metadata": {"tags": ["x navbar navbar-fixed-top"]}}
+    assert "celltag_" not in page(template, cell)
+
+
+def test_a_name_is_no_tag_on_formgraders_page_and_can_be_read() -> None:
+    name: Any = {"first_name": "<img src=x onerror=act(4711)>", "last_name": "O'Neil"}
+    shown = page("formgrade", words("so"), **name, student="kim", notebook_path='"><b>')
+    assert "O'Neil, &lt;img" in shown
+    assert "<img src=x" not in shown
+    assert '"><b>' not in shown

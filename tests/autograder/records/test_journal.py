@@ -219,3 +219,11 @@ def test_what_is_gone_from_the_course_is_due_no_longer(tmp_path: Path) -> None:
     journal.begin(SLUG, ["bob"])
     journal.finish(SLUG, gone={"bob"})
     assert journal.pending(SLUG) is None
+
+
+def test_an_id_that_is_called_as_the_entry_of_a_long_one_has_its_own(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.write(record("a" * 252), "run-1")
+    [path] = (tmp_path / "journal" / SLUG).iterdir()
+    journal.write(record(path.stem), "run-1")
+    assert {one.student for one in journal.records(SLUG)} == {"a" * 252, path.stem}

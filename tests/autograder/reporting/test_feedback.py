@@ -206,6 +206,12 @@ def test_a_layout_check_is_drawn(course: Path) -> None:
     assert 'src="data:image/svg+xml' in found
 
 
+def test_one_without_elements_is_drawn_however_large_its_other_sizes_are(course: Path) -> None:
+    layout = facts(torch.empty(0, 1, 1).expand(0, 2**40, 2**40)).to_dict()
+    found = page(course, failing(layouts=(layout, layout), actual="a", expected="b"))
+    assert 'src="data:image/svg+xml' in found
+
+
 @pytest.mark.parametrize(
     "layout", [{}, {"shape": [10**9], "itemsize": 4, "storage_nbytes": 4}, {"shape": "x"}]
 )

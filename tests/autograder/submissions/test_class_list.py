@@ -66,3 +66,10 @@ def test_a_list_without_ids_names_the_columns_it_has(roster: Path) -> None:
 def test_lines_without_an_id_are_nobody(roster: Path) -> None:
     roster.write_text("id,first_name\n,Nobody\nada,Ada\n")
     assert [one.id for one in read_students(roster)] == ["ada"]
+
+
+@pytest.mark.parametrize("id_", ["<b>", "kim\x1b]0;x", "kim\x9b31m"])
+def test_an_id_that_would_act_where_it_is_shown_is_refused(roster: Path, id_: str) -> None:
+    roster.write_text(f"id,first_name\n{id_},Kim\no'neil,Mary\n")
+    with pytest.raises(RosterError, match="cannot be a student's id"):
+        read_students(roster)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import time
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -254,6 +255,16 @@ def test_a_link_in_the_place_of_a_submission_is_moved_not_followed(tmp_path: Pat
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+def test_a_link_in_the_place_of_a_students_folder_is_moved_too(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    collected(root, (MOODLE.format("Grace Hopper_2"), NOTEBOOK))
+    (root / "submitted/ada").symlink_to("grace")
+    found = collected(root, (MOODLE.format("Ada Lovelace_1"), NOTEBOOK))
+    assert states(found) == {"ada": "replaced"}
+    assert not (root / "submitted/ada").is_symlink()
+    assert (root / f"submitted/grace/{SLUG}/{SLUG}.ipynb").read_text() == NOTEBOOK
+
+
 def test_a_notebook_of_a_terabyte_that_lies_there_is_put_aside_unread(tmp_path: Path) -> None:
     root, entry = course(tmp_path), (MOODLE.format("Ada Lovelace_1"), NOTEBOOK)
     collected(root, entry)
@@ -485,3 +496,10 @@ def test_what_is_told_of_many_notebooks_stays_short(tmp_path: Path) -> None:
 )
 def test_saving_a_notebook_again_keeps_its_base_name(file: str) -> None:
     assert base_name(file) == "04-x"
+
+
+def test_no_base_name_takes_long() -> None:
+    begun = time.process_time()
+    names = [f"{number}{'-1' * 500}x" for number in range(1_000)]
+    assert [base_name(f"{one}.ipynb") for one in names] == names
+    assert time.process_time() - begun < 5  # it took a minute

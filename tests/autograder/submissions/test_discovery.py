@@ -417,3 +417,18 @@ def refuse_to_open(path: Path, flags: int) -> int:
 def _made(path: Path) -> Path:
     path.write_bytes(b"")
     return path
+
+
+def test_a_link_in_the_place_of_a_learners_folder_is_not_followed(tmp_path: Path) -> None:
+    course, lesson = classroom(tmp_path, "ada")
+    (tmp_path / "submitted" / "kim").symlink_to("ada")
+    ada, kim = find_submissions(course, (lesson,))
+    assert ada.notebooks[0].problem is None
+    assert kim.notebooks[0].problem is not None
+    assert kim.notebooks[0].problem[1].startswith("kim is a link")
+    assert kim.digest != ada.digest
+
+
+def test_an_id_is_no_tag_on_a_page_that_escapes_nothing() -> None:
+    assert student_id('<img src="x">') == r"\x3cimg src=\x22x\x22\x3e"
+    assert student_id("o'neil & co") == "o'neil & co"

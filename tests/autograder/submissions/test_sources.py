@@ -662,3 +662,39 @@ def test_a_tar_that_is_packed_otherwise_is_refused_by_name(
     [refused] = read_source(tmp_path)
     assert isinstance(refused, RefusedEntry)
     assert refused.reason == "is packed by bzip2 or xz; only .zip, .tar and .tar.gz are opened"
+
+
+def test_a_login_of_ilias_that_is_anothers_id_says_nothing_alone(
+    root: Path, tmp_path: Path
+) -> None:
+    names = (
+        "Leigh_Kimberly_ada_222/x.ipynb",
+        "Leigh_Kimberly_x_adalove_222/x.ipynb",  # the login is x_adalove
+        "Lovelace_Ada_adalove_111/x.ipynb",
+    )
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"ada": "new"}
+    assert keys(found) == ["sub/Leigh_Kimberly_ada_222", "sub/Leigh_Kimberly_x_adalove_222"]
+
+
+def test_a_namesake_on_ilias_costs_nobody_their_work(root: Path, tmp_path: Path) -> None:
+    names = ("Lovelace_Ada_adalove_111/x.ipynb", "Lovelace_Ada_kim_222/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert [one.file for one in found.taken] == ["sub/Lovelace_Ada_adalove_111/x.ipynb"]
+    assert keys(found) == ["sub/Lovelace_Ada_kim_222"]
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (["lab-not-adalove/x.ipynb"], []),  # of not-adalove, perhaps
+        (["lab-not-adalove/x.ipynb", "lab-someone/x.ipynb"], []),
+        (["lab-1-adalove/x.ipynb", "lab-1-someone/x.ipynb"], ["ada"]),
+        (["lab1-adalove/x.ipynb"], ["ada"]),
+        (["01-tiny-adalove/x.ipynb"], ["ada"]),  # the assignment is called as the lesson
+    ],
+)
+def test_where_a_name_on_github_begins_others_beside_it_tell(
+    root: Path, tmp_path: Path, names: list[str], taken: list[str]
+) -> None:
+    assert list(students(taken_in(root, files(tmp_path / "sub", *names)))) == taken

@@ -135,6 +135,10 @@ def test_positions_are_where_torch_finds_the_elements(
     assert positions(window(layout, base)) == window(layout, base).reshape(-1).tolist()
 
 
+def test_a_tensor_without_elements_has_no_positions_however_large_its_other_sizes_are() -> None:
+    assert positions(torch.empty(0, 1, 1).expand(0, 2**40, 2**40)) == []
+
+
 def test_alignment_is_a_fact_apart_from_contiguity() -> None:
     x = torch.zeros(100)
     assert (facts(x).alignment, facts(x[1:]).alignment) == (64, 4)

@@ -12,6 +12,8 @@ import torch
 
 from course import Check
 from course.testing.observe import Observation, observe
+from course.testing.recording import OUR_FAULT
+from course.testing.results import _without_values
 from course.testing.tolerance import Tolerance
 
 Make = Callable[[Check, Observation], None]
@@ -587,3 +589,20 @@ def test_facts_and_tensors_may_be_looked_at_themselves_and_other_things_not() ->
     assert [one.passed for one in found] == [True] * 4 + [False] * 2
     assert found[4].message == "the value is the int 3, not a tensor"
     assert found[5].message == "the value is the str 'text', not a tensor"
+
+
+TELLS = f"{OUR_FAULT.format(torch='5_8_4711')} no gradients were asked for"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (f"an object of class {TELLS[:-28]}", "what this check looks at is not there"),
+        (f"`total` ended with !: {TELLS}", "`total` ended with an exception of its own class"),
+        (f"backward failed: !: {TELLS}", "backward failed: an exception of its own class"),
+        ("`total` ended with KeyError: 4711", "`total` ended with KeyError"),
+        (f"item 4711: {TELLS}", "no gradients were asked for"),
+    ],
+)
+def test_the_reason_of_a_hidden_check_quotes_nothing_of_a_learners(words: str, told: str) -> None:
+    assert _without_values(words) == told

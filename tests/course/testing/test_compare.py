@@ -158,6 +158,9 @@ def test_a_tensor_that_did_not_travel_says_so_on_either_side() -> None:
         (torch.arange(3), "int64 (3,) [0, 1, 2]"),
         (torch.zeros(4, 4, dtype=torch.bool), f"bool (4, 4) {[[False] * 4] * 4}"),
         (torch.zeros(17), "float32 (17,)"),
+        (torch.zeros(0), "float32 (0,) []"),
+        (torch.zeros(2**40, 0), "float32 (1099511627776, 0)"),  # a list of so many empty ones
+        ([torch.zeros(17, 0)], "[a tensor of shape (17, 0)]"),
         (seen(torch.ones(1)), "float32 (1,) [1.0]"),
         (SeenTensor(seen(torch.ones(2)).facts, None), "a tensor of shape (2,)"),
         (Value(Handle("module", "Net")), "an object of class Net"),

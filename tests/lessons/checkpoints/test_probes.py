@@ -256,6 +256,22 @@ def test_a_file_may_be_resumed_often_and_from_another_process(kind: str, elsewhe
     assert "random" in seen["modules"] and "pickle" not in seen["modules"]
 
 
+def dulled(model: nn.Module) -> None:
+    """Have a model say 0, whatever its parameters are."""
+    model.forward = lambda x: torch.zeros(1, dtype=x.dtype)
+    model.register_forward_hook(lambda *_: torch.zeros(1, dtype=torch.float64))
+
+
+def test_losses_are_those_of_the_parameters_whatever_is_hung_on_the_model() -> None:
+    class Dull(File):
+        def resume(self) -> int:
+            dulled(self.parts["model"])
+            return super().resume()
+
+    seen = resumed.procedure(Dull)
+    assert seen["later"] == [seen["losses"][2:]] == [resumed.procedure(File)["losses"][2:]]
+
+
 def test_a_file_that_resuming_makes_is_seen() -> None:
     class Eager(File):
         def resume(self) -> int:
@@ -399,6 +415,16 @@ def test_a_whole_snapshot_carries_a_run_on(kind: str, filed: bool) -> None:
     assert len(seen["left"]) == 3 and all(before == after for before, after in seen["left"])
     assert all(seen["left"][0][1]["modes"]) is (kind != "tied")
     assert seen["opens"] == ("yes" if filed else "not asked")
+
+
+def test_a_run_computes_with_its_parameters_whatever_is_hung_on_its_model() -> None:
+    def dull(run: Any) -> dict[str, Any]:
+        dulled(run.model)
+        return {}
+
+    seen = carried_on.procedure(dull, lambda run, saved: dulled(run.model), ())
+    assert seen["losses"] == carried_on.procedure(taken, put, ())["losses"]
+    assert seen["later"] != [seen["losses"][2:]]
 
 
 @pytest.mark.parametrize(("stream", "number"), [("own", 0), ("torch", 1)])

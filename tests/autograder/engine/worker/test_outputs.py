@@ -58,15 +58,33 @@ def display(text: str, **about: Any) -> dict[str, Any]:
 
 
 def test_the_cells_of_a_submission_share_one_budget() -> None:
-    limits, budget = Limits(), Budget(1_100)
+    limits, budget = Limits(), Budget(12_000)
     cells = [Outputs(limits, budget) for _ in range(3)]
     for cell in cells:
-        cell.add(display("x" * 400), 400)
+        cell.add(display("x" * 4_000), 4_000)
     assert [cell.as_list()[0]["data"]["text/plain"][:3] for cell in cells] == ["xxx", "xxx", "[an"]
 
 
+def test_many_lines_and_values_without_a_character_count_too() -> None:
+    outputs = Outputs(Limits(), Budget(100_000))
+    for _ in range(100):
+        outputs.add({"error": "ValueError", "value": "", "traceback": [""] * 200}, 700)
+        outputs.add({"display": {"application/json": [[]] * 200}, "metadata": {}}, 700)
+    shown = str(outputs.as_list())
+    assert shown.count("''") + shown.count("[]") < 100_000 / 32
+    assert 0 < shown.count("output was too large") < 100_000 / 1_000
+
+
+def test_a_display_that_is_nested_deeply_is_left_out() -> None:
+    deep: object = "x"
+    for _ in range(60):  # each line of it would have as many blanks in the notebook
+        deep = [deep]
+    (found,) = collected({"display": {"application/json": deep}, "metadata": {}, "id": None})
+    assert "too large" in found["data"]["text/plain"]
+
+
 def test_text_is_cut_where_the_budget_ends_and_counted() -> None:
-    outputs = Outputs(Limits(), Budget(200))
+    outputs = Outputs(Limits(), Budget(1_100))
     outputs.add(stream("é" * 30), 0)
     outputs.add(stream("x" * 60), 0)
     assert outputs.as_list()[0]["text"] == "é" * 30 + "x" * 40
@@ -74,7 +92,7 @@ def test_text_is_cut_where_the_budget_ends_and_counted() -> None:
 
 
 def test_an_update_counts_for_each_display_that_it_changes() -> None:
-    outputs = Outputs(Limits(), Budget(10_000))
+    outputs = Outputs(Limits(), Budget(25_000))
     for _ in range(20):
         outputs.add(display("x", id="d"), 100)
     outputs.add(display("y" * 1_000, id="d", update=True), 1_000)

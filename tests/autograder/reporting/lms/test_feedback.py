@@ -21,7 +21,7 @@ from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult
 from autograder.reporting.feedback import hidden_lines
-from autograder.reporting.lms.feedback import _folder_name
+from autograder.reporting.lms.feedback import _folder_name, _folder_names
 from autograder.submissions.collect import collect
 from autograder.submissions.matching import read_roster
 from tests.autograder import tiny
@@ -246,3 +246,13 @@ def test_what_collect_remembers_lasts(tmp_path: Path, canvas: CourseDirectory) -
         "number": "501",
         "file_id": "901",
     }
+
+
+def test_an_id_that_is_called_as_anothers_folder_stands_in_nobodys_way() -> None:
+    ada = LearnerResult("ada", "Ada", "Lovelace", None, None)
+    named = [
+        LearnerResult(one, "", "", None, None) for one in (_folder_name(ada), "LOVELACE Ada (ada)")
+    ]
+    names = _folder_names([ada, *named])
+    assert names[0] == "Lovelace Ada (ada)"
+    assert len({one.casefold() for one in names}) == 3
