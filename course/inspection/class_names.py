@@ -23,6 +23,9 @@ _NAMED = {
 def class_name(value: Any) -> str:
     """The name of a value's class, with its module where Python or torch has another of that name.
 
+    Args:
+        value: Of any class.
+
     >>> class_name([]), class_name(nn.Linear(1, 1)), class_name(type("list", (set,), {})())
     ('list', 'Linear', 'course.inspection.class_names.list')
     """
