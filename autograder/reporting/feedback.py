@@ -201,8 +201,8 @@ def page_of(
     hidden = hidden_lines(*beside)
     said = ["\n".join([_error_of(cells.get(e.answer_id, {})), *_said(mine)]) for e, mine in found]
     # On the whole page: where only the quotation is missing, of many guesses the right one is seen.
-    withheld = WITHHELD if quotes("\n".join(said), hidden) else ""
-    views = [_exercise_view(one, mine, known, cells, entry, withheld) for one, mine in found]
+    quoted = quotes("\n".join(said), hidden)
+    views = [_exercise_view(one, mine, known, cells, entry, quoted) for one, mine in found]
     beliefs = ranked(check for view in views for check in revealing_checks(view.record))
     sections = {b.section: b.heading for v in views for b in v.beliefs if b.heading}
     penalty = entry.penalty if entry else 0.0
@@ -273,14 +273,13 @@ def _exercise_view(
     known: Mapping[str, Explanation],
     cells: Mapping[str, RawCell],
     entry: GradebookEntry | None,
-    withheld: str,
+    quoted: bool,
 ) -> ExerciseView:
     cell = cells.get(exercise.answer_id, {})
     code, error = _code(exercise, cell), _error_of(cell)
-    if withheld and (error or _said(record)):
+    withheld = WITHHELD if quoted and (error or _said(record)) else ""
+    if withheld:
         record, error = replace(record, checks=(), notes=()), ""
-    else:
-        withheld = ""
     by_hand = entry is not None and exercise.test_id in entry.manual
     score = entry.points[exercise.test_id] if entry and by_hand else record.score
     return ExerciseView(

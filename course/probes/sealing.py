@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 __all__ = ["sealed"]
 
 Called = TypeVar("Called", bound=Callable[..., Any])
-
-# Written in C: it calls what it was made of and has no attribute that leads there. With room for no
-# result it caches none.
-_Uncached: Any = type(functools.lru_cache(maxsize=0)(len))
 
 
 def sealed(function: Called) -> Called:
@@ -29,5 +25,6 @@ def sealed(function: Called) -> Called:
     >>> step(), counted, hasattr(step, "__closure__")
     (None, [1], False)
     """
-    result: Called = _Uncached(function, 0, False, tuple)
-    return result
+    result = functools.lru_cache(maxsize=0)(function)  # written in C; with no room it keeps nothing
+    vars(result).clear()  # __wrapped__ leads to the function
+    return cast(Called, result)
