@@ -222,8 +222,9 @@ def test_the_complaints_are_what_the_script_does(train: Any) -> None:
     deeper = fresh_train()
     deeper.Net = lambda: train.Net(blocks=8)
     scores = [max(one.scores) for one in (deeper.run(Net=deeper.Net), found)]
-    assert [f"{score:.0%}"[:-1] for score in scores] == ["71", "86"]
-    assert "71 % instead of 86" in text("blocks")
+    # Which of them are right depends on the last bits of sums, and so on the processor.
+    assert scores == [pytest.approx(0.7, abs=0.06), pytest.approx(0.86, abs=0.01)]
+    assert "some 70 % instead of 86" in text("blocks")
     for weight in (12, 24):
         heavier = fresh_train()
         heavier.WEIGHTS[8] = weight
