@@ -42,8 +42,11 @@ class WholeModule:
         self._numbers: dict[int, int] = {}
         self.before = self.now()
 
-    def now(self) -> dict[str, Any]:
+    def now(self, values: bool = True) -> dict[str, Any]:
         """The module as it is, an entry an aspect; for each a dict by names.
+
+        Args:
+            values: Whether to take down what tensors and gradients hold, too.
 
         Returns:
             "modules" (number and class), "parameters" (number), "buffers" (number and whether the
@@ -56,15 +59,16 @@ class WholeModule:
         buffers = _places(modules, "_buffers")
         saved = {*nn.Module.state_dict(self._module, keep_vars=True)}
         tensors = {**parameters, **buffers}
+        held = {name: one.detach().clone() for name, one in tensors.items()} if values else {}
         return {
             "modules": {n: [self._number(one), class_name(one)] for n, one in modules.items()},
             "parameters": {name: self._number(one) for name, one in parameters.items()},
             "buffers": {name: [self._number(one), name in saved] for name, one in buffers.items()},
             "memory": {name: self._place(one) for name, one in tensors.items()},
             "dtypes": {name: one.dtype for name, one in tensors.items()},
-            "values": {name: one.detach().clone() for name, one in tensors.items()},
+            "values": held,
             "requires_grad": {name: one.requires_grad for name, one in tensors.items()},
-            "gradients": {name: self._gradient(one) for name, one in tensors.items()},
+            "gradients": {name: self._gradient(one, values) for name, one in tensors.items()},
             "modes": {name: one.training for name, one in modules.items()},
             "hooks": {
                 **{name: [*map(self._number, _hooks(one))] for name, one in modules.items()},
@@ -83,10 +87,11 @@ class WholeModule:
         number = self._numbers.setdefault(-1 - storage.data_ptr(), len(self._numbers))
         return [number, tensor.storage_offset(), tuple(tensor.shape), tensor.stride()]
 
-    def _gradient(self, tensor: torch.Tensor) -> list[Any] | None:
+    def _gradient(self, tensor: torch.Tensor, values: bool) -> list[Any] | None:
         if not tensor.is_leaf or tensor.grad is None:
             return None
-        return [self._number(tensor.grad), tensor.grad.detach().clone()]
+        held = [tensor.grad.detach().clone()] if values else []
+        return [self._number(tensor.grad), *held]
 
     def _tensor_hooks(self, tensor: torch.Tensor) -> list[int]:
         kinds = (tensor._backward_hooks, getattr(tensor, "_post_accumulate_grad_hooks", None))
@@ -127,5 +132,5 @@ def _places(modules: dict[str, nn.Module], kind: str) -> dict[str, Any]:
 def _hooks(holder: Any) -> Iterator[Any]:
     """The functions in all dicts of hooks that a module has, or torch has for all modules."""
     for name, kind in vars(holder).items():
-        if name.endswith("_hooks") and isinstance(kind, dict):
+        if isinstance(kind, dict) and kind and name.endswith("_hooks"):
             yield from (hook for hook in kind.values() if callable(hook))
