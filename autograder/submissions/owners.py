@@ -68,7 +68,8 @@ class Owners:
         if student is None:
             return written or ArchiveName(Owner(FOLDER, _nobodys(place), ""), place.path[-1])
         name = student or "/".join(place.path[: at + 1])
-        return ArchiveName(Owner(FOLDER, name, ""), place.path[-1], at=at)
+        doubt = "" if student else self._roster.folder_name(self._name(place, at)).doubt
+        return ArchiveName(Owner(FOLDER, name, "", doubt), place.path[-1], at=at)
 
     def _written(self, place: Place) -> ArchiveName | None:
         return read_name(place.path, place.outside, self._several)

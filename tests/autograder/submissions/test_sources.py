@@ -80,7 +80,7 @@ def packed(path: Path, folder: Path) -> Path:
         ("ADA@uni.example/x.ipynb", "GRACE/deep/er/x.ipynb"),
         (  # ILIAS
             "Sheet 1/Lovelace_Ada_adalove_4711/01-tiny.ipynb",
-            "Sheet 1/Hopper_Grace_gh99_4712/01-tiny.ipynb",
+            "Sheet 1/Hopper_Grace_amazing-grace_4712/01-tiny.ipynb",
         ),
         (  # GitHub Classroom
             "ps-1-submissions/ps-1-adalove/nb/01-tiny.ipynb",
@@ -675,6 +675,22 @@ def test_a_login_of_ilias_that_is_anothers_id_says_nothing_alone(
     found = taken_in(root, files(tmp_path / "sub", *names))
     assert students(found) == {"ada": "new"}
     assert keys(found) == ["sub/Leigh_Kimberly_ada_222", "sub/Leigh_Kimberly_x_adalove_222"]
+
+
+def test_another_login_of_ilias_than_the_known_one_makes_nobody_of_a_name(
+    root: Path, tmp_path: Path
+) -> None:
+    with (root / "students.csv").open("a") as roster:
+        roster.write("kim,Kim,Lee,,\nbob,Bob,Bee,,222\n")  # whose logins nobody knows
+    names = ("Lovelace_Ada_guest77_1/x.ipynb", "Lee_Kim_klee_2/x.ipynb", "Bee_Bob_bobby_3/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"bob": "new", "kim": "new"}
+    (who,) = found.unmatched
+    assert who.key == "sub/Lovelace_Ada_guest77_1"
+    assert who.reason.startswith("ada has this name, but adalove for lms_user_id, not guest77")
+    assert "--match" in who.reason
+    found = taken_in(root, tmp_path / "sub", f"{who.key}=ada")
+    assert students(found)["ada"] == "new"
 
 
 def test_a_namesake_on_ilias_costs_nobody_their_work(root: Path, tmp_path: Path) -> None:
