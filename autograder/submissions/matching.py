@@ -132,6 +132,10 @@ class Roster:
                 found[name] = "" if unclear or is_anothers else one.student
         return found
 
+    def student_of(self, account: str) -> str | None:
+        """The student to whom an account of the machine belongs, by its name; None for nobody."""
+        return self._signs.get(account.casefold()) if account else None
+
     def number_of(self, student: str) -> str:
         """The lms_user_id of a student; empty where students.csv has none."""
         return next((one.lms_user_id for one in self.students if one.id == student), "")
@@ -284,12 +288,19 @@ class Roster:
 
     def _named(self, name: str) -> list[str]:
         """The students who have this name, in the first spelling in which there are any."""
+        found = (names.get(spelling(name)) for spelling, names in self._spelt.items())
+        return next(filter(None, found), [])
+
+    @cached_property
+    def _spelt(self) -> dict[Callable[[str], str], dict[str, list[str]]]:
+        """Each spelling, with whose the names are in it."""
+        found: dict[Callable[[str], str], dict[str, list[str]]] = {}
         for spelling in (letters, plain_letters):
-            wanted = spelling(name)
-            found = [one.id for one in self.students if wanted and wanted in _names(one, spelling)]
-            if found:
-                return found
-        return []
+            names = found.setdefault(spelling, defaultdict(list))
+            for one in self.students:
+                for name in _names(one, spelling) - {""}:
+                    names[name].append(one.id)
+        return found
 
     def _by_name(self, name: str) -> Match:
         matching = self._named(name)
