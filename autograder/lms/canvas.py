@@ -101,7 +101,8 @@ def _rows(one: GradeLine) -> list[list[str]]:
     if one.score is None:
         return []
     name = ", ".join(filter(None, [one.last_name, one.first_name])) or one.student
-    number = one.lms_user_id if one.lms_user_id.isdecimal() else one.number  # else of GitHub, say
+    # The column may hold names on GitHub as well.
+    number = one.lms_user_id if one.lms_user_id.isdecimal() else one.number
     return [[name, number, "", one.student, "", points(one.score)]]
 
 
