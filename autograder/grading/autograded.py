@@ -113,7 +113,8 @@ def _write(
 def _encoded(notebook: Mapping[str, Any]) -> bytes:
     # Without an indent json uses its encoder in C, ten times as fast.
     text = json.dumps(notebook, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace") + b"\n"
+    # Half a character is no text, and nbgrader writes no page that holds one.
+    return text.encode("utf-8", "replace") + b"\n"
 
 
 def _placeholder(record: SubmissionRecord) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.lessons.cells import RawCell
+from autograder.lessons.cells import RawCell, attachments_of
 from autograder.lessons.regions import is_untouched
 
 Pictures = dict[str, Any]
@@ -94,15 +94,15 @@ def words_of(around: Surroundings, *, look_above: bool) -> AnswerParts:
     beside = [*below, *sorted(around.copies - {*below})]
     if blank and look_above and not _told(around, beside):
         beside = around.above()
-    answer = AnswerParts(["" if blank else own["source"]], _pictures(own))
+    answer = AnswerParts(["" if blank else own["source"]], attachments_of(own))
     for number in _told(around, beside):
         cell = around.cells[number]
         if cell["cell_type"] != "code" or number in around.copies:
-            if _add(answer, cell["source"], _pictures(cell)):
+            if _add(answer, cell["source"], attachments_of(cell)):
                 answer.moved.add(number)
         elif blank:
             _add(answer, f"```python\n{cell['source']}\n```", {})
-    return _or_alone(answer, own["source"], _pictures(own))
+    return _or_alone(answer, own["source"], attachments_of(own))
 
 
 def code_of(around: Surroundings) -> AnswerParts:
@@ -135,11 +135,6 @@ def _or_alone(answer: AnswerParts, own: str, pictures: Pictures) -> AnswerParts:
 def _told(around: Surroundings, numbers: Sequence[int]) -> list[int]:
     """Those of the cells in which something stands."""
     return [number for number in numbers if not around.is_blank(number)]
-
-
-def _pictures(cell: RawCell) -> Pictures:
-    found = cell.get("attachments")
-    return dict(found) if isinstance(found, dict) else {}
 
 
 def _add(answer: AnswerParts, text: str, pictures: Pictures) -> bool:

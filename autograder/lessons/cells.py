@@ -126,6 +126,27 @@ def is_task(cell: RawCell) -> bool:
     return bool(grader(cell).get("task"))
 
 
+def attachments_of(cell: RawCell) -> dict[str, Any]:
+    """The attachments of a cell that have the form of some; nbgrader's pages end at any other.
+
+    Args:
+        cell: One that a learner may have written.
+
+    >>> attachments_of({"attachments": {"a.png": {"image/png": "AAAA"}, "b.png": {"x": 1}, "c": 5}})
+    {'a.png': {'image/png': 'AAAA'}}
+    """
+    found = cell.get("attachments")
+    return {
+        name: bundle
+        for name, bundle in (found.items() if isinstance(found, dict) else ())
+        if isinstance(bundle, dict) and all(map(_is_text, bundle.values()))
+    }
+
+
+def _is_text(value: object) -> bool:
+    return all(isinstance(one, str) for one in (value if isinstance(value, list) else [value]))
+
+
 def pictures_not_shown(cell: RawCell) -> list[str]:
     """The names of the attachments that the text of the cell does not mention.
 

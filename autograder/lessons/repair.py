@@ -21,7 +21,15 @@ from typing import Any
 from autograder.lessons.answer_parts import AnswerParts, Surroundings, code_of, words_of
 from autograder.lessons.cell_bounds import CellBounds
 from autograder.lessons.cell_dependencies.unneeded_cells import shown_texts
-from autograder.lessons.cells import RawCell, cells_of, grader, is_answer, is_marked, is_task
+from autograder.lessons.cells import (
+    RawCell,
+    attachments_of,
+    cells_of,
+    grader,
+    is_answer,
+    is_marked,
+    is_task,
+)
 from autograder.lessons.definitions import MOST_PARSED_CHARS, defined, defined_by_lines
 from autograder.lessons.editions.reading import ahead_of, for_readers
 from autograder.lessons.regions import HIDDEN, RegionError, is_untouched, split_regions, stubbed
@@ -504,8 +512,8 @@ def _own_cell(cell: RawCell, notes: list[str], bounds: CellBounds) -> RawCell:
     if about.get("grade"):
         notes.append(f"`{_grade_id(cell)}` is marked as graded, but the lesson has no such cell.")
     kept: RawCell = {k: cell[k] for k in ("id", "cell_type", "source") if k in cell}
-    if cell["cell_type"] == "markdown" and isinstance(cell.get("attachments"), dict):
-        kept["attachments"] = bounds.kept(cell["attachments"])
+    if cell["cell_type"] == "markdown" and "attachments" in cell:
+        kept["attachments"] = bounds.kept(attachments_of(cell))
     return {**kept, "metadata": bounds.kept(metadata)}
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autograder.console import points
@@ -30,8 +31,9 @@ _NAME = re.compile(
     r"(?:(?P<name>(?!LATE_).*?)_)??(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
     r"(?:(?P<file>\d+)_(?P<rest>.+)|(?:text|link)\.html)"
 )
-# Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.
-_NUMBERS = re.compile(r"_(?=([1-9]\d*)_[1-9]\d*_.)")
+# Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.  The
+# year and month of a date are none: where there are so many users, there were never so few files.
+_NUMBERS = re.compile(r"_(?!(?:19|20)\d\d_(?:[1-9]|1[0-2])_)(?=([1-9]\d*)_([1-9]\d*)_.)")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
@@ -59,10 +61,11 @@ class Canvas(Lms):
         if found is None or (len(path) > 1 and not _is_files(found)):
             return None
         file = (path[-1] if len(path) > 1 else found["rest"]) or ""
-        others = tuple(_others(found))
-        written = path[0] if others else ""
-        owner = Owner(self.name, found["name"] or "", found["number"], "", written, others)
-        return ArchiveName(owner, file, late=bool(found["late"]), file_id=found["file"] or "")
+        late, others = bool(found["late"]), tuple(_others(found, file))
+        owner = Owner(self.name, found["name"] or "", found["number"])
+        if others:
+            owner = replace(owner, written=path[0], others=tuple(one.owner for one in others))
+        return ArchiveName(owner, file, late, found["file"] or "", others=others)
 
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
         """The points possible, and a line for each learner with points."""
@@ -80,12 +83,12 @@ class Canvas(Lms):
         return "_".join([*filter(None, [] if bare else [name]), known.number, known.file_id, page])
 
 
-def _others(found: re.Match[str]) -> Iterable[Owner]:
+def _others(found: re.Match[str], file: str) -> Iterable[ArchiveName]:
     """The other readings of a file's name; none where it is anonymous, as that is anybody's."""
     for other in () if found["number"].startswith("anon_") else _NUMBERS.finditer(found[0]):
         if other.start(1) != found.start("number"):
             name = found[0][: other.start()].removesuffix("_LATE")
-            yield Owner(Canvas.name, name, other[1])
+            yield ArchiveName(Owner(Canvas.name, name, other[1]), file, file_id=other[2])
 
 
 def _is_files(found: re.Match[str]) -> bool:
@@ -98,7 +101,8 @@ def _rows(one: GradeLine) -> list[list[str]]:
     if one.score is None:
         return []
     name = ", ".join(filter(None, [one.last_name, one.first_name])) or one.student
-    number = one.lms_user_id or one.number
+    # The column may hold names on GitHub as well.
+    number = one.lms_user_id if one.lms_user_id.isdecimal() else one.number
     return [[name, number, "", one.student, "", points(one.score)]]
 
 

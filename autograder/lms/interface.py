@@ -44,7 +44,7 @@ class ArchiveName:
     """What a name in the archive says; `file` is empty for text typed into the LMS.
 
     `file_id` is the LMS's number of the file, where it has one; `at` is the part of the path that
-    says so, counted from 0.
+    says so, counted from 0.  `others` are what it says where it is read in another way.
     """
 
     owner: Owner
@@ -52,6 +52,18 @@ class ArchiveName:
     late: bool = False
     file_id: str = ""
     at: int = field(default=0, compare=False)
+    others: tuple[ArchiveName, ...] = field(default=(), compare=False)
+
+    def of_number(self, number: str) -> ArchiveName | None:
+        """The reading that tells the LMS's number of its owner; None where none surely does.
+
+        Args:
+            number: The one that students.csv has; empty where it has none.
+        """
+        if not self.others:
+            return self if self.owner.number else None
+        readings = (self, *self.others)
+        return next((one for one in readings if number and one.owner.number == number), None)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,10 @@
 
 Nothing here writes, and no name of the archive ever becomes a path: what is read is handed on as
 bytes.  A name that would leave the directory is refused all the same, so that a person hears of it.
+Only notebooks, archives and times are read; the rest is named, and costs nothing.
 An archive inside it (learners pack their folder) is opened once; what lies deeper is refused.
-What is in such an archive counts for its owner: one that is too large, or made to break what reads
-it, costs nobody else's file.
+What is read counts for its owner: too much of it, or an archive made to break what reads it, costs
+nobody else's file.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from autograder.errors import AutograderError
 from autograder.lms.interface import ARCHIVES, TARS
 
+NOTEBOOK = ".ipynb"
+TIME = "timestamp.txt"  # nbgrader's, beside a notebook
+GIT = ".git"  # the folder that makes another one a repository
+NO_NOTEBOOK = "is not a notebook (.ipynb)"
 MiB = 2**20
 _BLOCK_NBYTES = MiB
 _PACKED_NBYTES = 2**16  # unpacked at once: gzip makes 1032 times as much of it at most
@@ -35,6 +40,7 @@ _DEPTH = 1
 OWN_FILES = 10_000  # as many, and as large, as a learner's folder in submitted/ may be
 OWN_NBYTES = 512 * MiB
 _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
+_OWN = "what its owner has handed in "
 _TWICE = "its name occurs twice in the archive; the first is kept"
 _HARD_PACKED = (b"BZh", b"\xfd7zXZ")  # a few bytes of these unpack to gigabytes in one step
 _CAUSES: dict[type[BaseException], str] = {  # whose own messages speak of Python, or are empty
@@ -58,10 +64,11 @@ class ArchiveError(AutograderError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much an archive may hold; sizes are of the unpacked files.
+    """How much is read; sizes are of the unpacked files.
 
-    `own_files` and `own_nbytes` hold for the archives of one owner inside it, in the place of
-    `files` and `total_nbytes`, from which they take nothing.
+    `own_files` and `own_nbytes` hold for the files of one owner, and once more for what is in
+    archives of theirs.  `files` and `total_nbytes` hold in their place for all together of whom
+    nobody can say whose they are: people can make up any number of names.
     """
 
     files: int = 50_000
@@ -72,7 +79,7 @@ class Bounds:
     own_nbytes: int = OWN_NBYTES
 
     def of_own(self) -> Bounds:
-        """The bounds of the archives inside that are one owner's."""
+        """The bounds of what is one owner's."""
         return replace(self, files=self.own_files, total_nbytes=self.own_nbytes)
 
 
@@ -80,91 +87,147 @@ class Bounds:
 class ArchiveFile:
     """A file of the archive; `path` has the inner path of a nested archive after its own.
 
-    `above` is the path of that nested archive, empty where there is none.
+    `above` is the path of that nested archive, empty where there is none.  `account` has laid it
+    into a folder where all hand in; empty elsewhere.
     """
 
     path: tuple[str, ...]
     data: bytes
     above: tuple[str, ...] = ()
+    account: str = ""
 
 
 @dataclass(frozen=True)
 class RefusedEntry:
-    """A file that is not taken, and why; `above` as for an `ArchiveFile`."""
+    """A file that is not taken, and why; `above` and `account` as for an `ArchiveFile`."""
 
     path: tuple[str, ...]
     reason: str
     above: tuple[str, ...] = ()
+    account: str = ""
 
 
-Whose = Callable[[tuple[str, ...]], Hashable]  # the path of an archive inside -> its owner
-Sharing = Callable[[Sequence[tuple[str, ...]]], Whose]  # made of all paths of the source
+Whose = Callable[[tuple[str, ...]], Hashable]  # a path -> its owner; None where nobody knows
+Accounts = Mapping[tuple[str, ...], str]  # every path of the source, with the account
+Sharing = Callable[[Accounts], Whose]
 
 
-class _Refusal(Exception):
+class Unread(Exception):
     """Says why one file is not read."""
 
 
-class _Spent(_Refusal):
-    """The archive holds more than it may."""
+class _Spent(Unread):
+    """More is there than is read."""
 
 
-class _Budget:
-    """Counts down what may still be unpacked, of one archive or of all those of one owner."""
+class Budget:
+    """Counts down what may still be read of all that is one owner's.
 
-    def __init__(self, bounds: Bounds) -> None:
+    Args:
+        bounds: How much there is.
+        what: How a sentence begins that says it was more; empty where it is about an archive.
+    """
+
+    def __init__(self, bounds: Bounds, what: str = "") -> None:
         self.bounds, self.files, self.nbytes = bounds, bounds.files, bounds.total_nbytes
-        self.archives = 0
+        self.archives, self.is_spent, self._what = 0, False, what
 
-    def another_file(self) -> None:
+    def _another_file(self) -> None:
         self.files -= 1
         if self.files < 0:
-            raise _Spent(f"holds{self._together()} more than {self.bounds.files:,} files")
+            raise self._spent(f"holds{self._together()} more than {self.bounds.files:,} files")
 
     def spend(self, nbytes: int) -> None:
+        """Count so many bytes as read."""
         self.nbytes = max(0, self.nbytes - nbytes)
 
-    def too_much(self) -> _Spent:
-        return _Spent(f"unpacks{self._together()} to more than {_size(self.bounds.total_nbytes)}")
+    def too_much(self) -> Exception:
+        """What to raise where a file holds more bytes than are left."""
+        most = _size(self.bounds.total_nbytes)
+        verb = "comes" if self._what else "unpacks"
+        return self._spent(f"{verb}{self._together()} to more than {most}")
+
+    def read(
+        self, parts: tuple[str, ...], above: tuple[str, ...], reading: Callable[[Budget], bytes]
+    ) -> Iterator[ArchiveFile | RefusedEntry]:
+        """What `reading` gives of a file, or why not; nothing more once all is spent."""
+        if self.is_spent:
+            return
+        try:
+            self._another_file()
+            data = reading(self)
+        except _Spent as spent:
+            # Of an archive inside by its own name.
+            yield RefusedEntry(above or parts, f"{spent}; the rest was not read")
+        except Unread as refusal:
+            yield RefusedEntry(parts, str(refusal), above)
+        else:
+            yield ArchiveFile(parts, data, above)
+
+    def _spent(self, how: str) -> _Spent:
+        self.is_spent = True
+        return _Spent(f"{self._what}{how}")
 
     def _together(self) -> str:
         return ", with its owner's other archives," if self.archives > 1 else ""
 
 
-def _to_each_its_own(paths: Sequence[tuple[str, ...]]) -> Whose:
-    return lambda path: path
-
-
 class OwnBudgets:
-    """What the archives inside a source may still unpack to: one budget for all of an owner's.
+    """What may still be read of each owner's files, and what their archives may unpack to.
 
-    People hand in any number of archives.  With a budget for each, a few megabytes would fill the
+    People hand in any number of files.  With a budget for each, a few megabytes would fill the
     disk; with one for all, somebody's would be spent by others.
 
     Args:
         bounds: Those of the source.
-        sharing: Says whose they are, once all paths are known.
-        paths: Lists every file of the source; asked for where there is an archive in it.
+        whose: Says whose they are; None where each is somebody else's.
     """
 
-    def __init__(
-        self,
-        bounds: Bounds,
-        sharing: Sharing | None,
-        paths: Callable[[], Iterable[tuple[str, ...]]],
-    ) -> None:
-        self._bounds, self._sharing, self._paths = bounds.of_own(), sharing, paths
-        self._budgets: dict[Hashable, _Budget] = {}
+    def __init__(self, bounds: Bounds, whose: Whose | None) -> None:
+        self._bounds, self._whose = bounds, whose or (lambda path: path)
+        self._files: dict[Hashable, Budget] = {}
+        self._archives: dict[Hashable, Budget] = {}
 
-    def of(self, path: tuple[str, ...]) -> _Budget:
+    def read(
+        self, path: tuple[str, ...], reading: Callable[[Budget], bytes]
+    ) -> Iterator[ArchiveFile | RefusedEntry]:
+        """A file that lies in the source itself, or why it is not read.
+
+        Where it is an archive, the files in it.
+
+        Args:
+            path: Where it lies.
+            reading: Gives its bytes within a budget.
+        """
+        if not is_read(path):
+            yield RefusedEntry(path, NO_NOTEBOOK)
+            return
+        for one in self._budget(self._files, path).read(path, (), reading):
+            yield from _opened(one, self)
+
+    def of_archive(self, path: tuple[str, ...]) -> Budget:
         """The budget from which the archive at `path` takes."""
-        budget = self._budgets.setdefault(self._whose(path), _Budget(self._bounds))
+        budget = self._budget(self._archives, path)
         budget.archives += 1
         return budget
 
-    @cached_property
-    def _whose(self) -> Whose:
-        return (self._sharing or _to_each_its_own)(list(self._paths()))
+    def _budget(self, kind: dict[Hashable, Budget], path: tuple[str, ...]) -> Budget:
+        whose = self._whose(path)
+        if whose not in kind:
+            bounds = self._bounds if whose is None else self._bounds.of_own()
+            what = "what is here of people whom nobody knows " if whose is None else _OWN
+            kind[whose] = Budget(bounds, "" if kind is self._archives else what)
+        return kind[whose]
+
+
+def is_read(path: tuple[str, ...]) -> bool:
+    """Whether what lies in a file tells anything; of all others the name is enough.
+
+    Args:
+        path: Where it lies; the history of a repository is never read.
+    """
+    name = path[-1]
+    return GIT not in path and (name == TIME or name.lower().endswith((NOTEBOOK, *ARCHIVES)))
 
 
 def read_archive(
@@ -175,21 +238,14 @@ def read_archive(
     Args:
         path: A zip or a tar.
         bounds: How much is read.
-        sharing: Whose the archives inside are; None where each is somebody else's.
+        sharing: Whose the files in it are; None where each is somebody else's.
     """
-    bounds = bounds or Bounds()
-    own = OwnBudgets(bounds, sharing, lambda: _paths(path))
-    for found in _outermost(path, bounds):
-        yield from opened(found, own)
-
-
-def _outermost(path: Path, bounds: Bounds) -> Iterator[ArchiveFile | RefusedEntry]:
-    """The files that lie in the archive itself."""
+    whose = sharing(dict.fromkeys(_paths(path), "")) if sharing else None
+    own = OwnBudgets(bounds or Bounds(), whose)
     with _archive_at(path) as archive:
-        if isinstance(archive, tarfile.TarFile):
-            yield from _tar_files(archive, (), _Budget(bounds))
-        else:
-            yield from _files(archive, (), _Budget(bounds))
+        entries = _tar_files(archive) if isinstance(archive, tarfile.TarFile) else _files(archive)
+        for parts, reading in entries:
+            yield from own.read(parts, reading)
 
 
 def _paths(path: Path) -> Iterator[tuple[str, ...]]:
@@ -246,74 +302,59 @@ def _refuse_foreign(path: Path, start: bytes) -> None:
         )
 
 
-def _files(
-    archive: zipfile.ZipFile, above: tuple[str, ...], budget: _Budget
-) -> Iterator[ArchiveFile | RefusedEntry]:
+_Entries = Iterator[tuple[tuple[str, ...], Callable[[Budget], bytes]]]
+"""Where each file of an archive lies, and what reads it."""
+
+
+def _files(archive: zipfile.ZipFile, above: tuple[str, ...] = ()) -> _Entries:
     seen: set[str] = set()
     for info in archive.infolist():
         parts = (*above, *_parts(info))
-        if info.is_dir() or is_noise(parts):
-            continue
-        try:
-            _check(info, budget)
-            if info.filename in seen:
-                raise _Refusal(_TWICE)
-            seen.add(info.filename)
-            with archive.open(info) as file:  # what it announces is not believed
-                data = _within(budget, file)
-        except Exception as error:  # zipfile and zlib raise what they like for made-up bytes
-            yield _told(_refusal(error), parts, above)
-            if above and isinstance(error, _Spent):
-                return
-            continue
-        yield ArchiveFile(parts, data, above)
+        if not info.is_dir() and not is_noise(parts):
+            yield parts, partial(_read_zipped, archive, info, seen)
 
 
-def _tar_files(
-    archive: tarfile.TarFile, above: tuple[str, ...], budget: _Budget
-) -> Iterator[ArchiveFile | RefusedEntry]:
+def _read_zipped(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, seen: set[str], budget: Budget
+) -> bytes:
+    try:
+        _check(info, budget.bounds)
+        if info.filename in seen:
+            raise Unread(_TWICE)
+        seen.add(info.filename)
+        with archive.open(info) as file:  # what it announces is not believed
+            return _within(budget, file)
+    except Unread:
+        raise
+    except Exception as error:  # zipfile and zlib raise what they like for made-up bytes
+        foreign = isinstance(error, (NotImplementedError, RuntimeError))  # a method, a password
+        what = "cannot be unpacked" if foreign else "is damaged"
+        raise Unread(f"{what}: {_cause(error)}") from error
+
+
+def _tar_files(archive: tarfile.TarFile, above: tuple[str, ...] = ()) -> _Entries:
     seen: set[str] = set()
     for info in archive:
         parts = (*above, *split_name(info.name))
-        if info.isdir() or is_noise(parts):
-            continue
-        try:
-            budget.another_file()
-            if info.name in seen:
-                raise _Refusal(_TWICE)
-            seen.add(info.name)
-            reason = _why_bad_name(info.name) or _why_no_tar_file(info)
-            if reason:
-                raise _Refusal(reason)
-            if info.size > budget.bounds.file_nbytes:
-                raise _Refusal(too_large(info.size, budget.bounds.file_nbytes))
-            file = archive.extractfile(info)
-            assert file is not None  # it is a regular file
-            data = _within(budget, file)
-        # Anything else ends the archive: behind what is damaged, a tar has no next file.
-        except _Refusal as refusal:
-            yield _told(refusal, parts, above)
-            if above and isinstance(refusal, _Spent):
-                return
-            continue
-        yield ArchiveFile(parts, data, above)
+        if not info.isdir() and not is_noise(parts):
+            yield parts, partial(_read_tarred, archive, info, seen)
 
 
-def _refusal(error: Exception) -> _Refusal:
-    """Why an entry of a zip is not read, by what its reading raised."""
-    if isinstance(error, _Refusal):
-        return error
-    foreign = isinstance(error, (NotImplementedError, RuntimeError))  # a method, a password
-    return _Refusal(f"{'cannot be unpacked' if foreign else 'is damaged'}: {_cause(error)}")
-
-
-def _told(refusal: _Refusal, parts: tuple[str, ...], above: tuple[str, ...]) -> RefusedEntry:
-    """Of a file that is not read; of an archive inside that holds too much, by its own name."""
-    if not isinstance(refusal, _Spent):
-        return RefusedEntry(parts, str(refusal), above)
-    if above:
-        return RefusedEntry(above, f"{refusal}; the rest was not read")
-    return RefusedEntry(parts, f"the archive {refusal}")
+def _read_tarred(
+    archive: tarfile.TarFile, info: tarfile.TarInfo, seen: set[str], budget: Budget
+) -> bytes:
+    """What a file holds; anything else than a refusal ends the archive: it has no next file."""
+    if info.name in seen:
+        raise Unread(_TWICE)
+    seen.add(info.name)
+    reason = _why_bad_name(info.name) or _why_no_tar_file(info)
+    if reason:
+        raise Unread(reason)
+    if info.size > budget.bounds.file_nbytes:
+        raise Unread(too_large(info.size, budget.bounds.file_nbytes))
+    file = archive.extractfile(info)
+    assert file is not None  # it is a regular file
+    return _within(budget, file)
 
 
 def _why_no_tar_file(info: tarfile.TarInfo) -> str | None:
@@ -324,21 +365,16 @@ def _why_no_tar_file(info: tarfile.TarInfo) -> str | None:
     return None if info.isreg() else "is a special file (device, pipe or socket)"
 
 
-def opened(
+def _opened(
     found: ArchiveFile | RefusedEntry, own: OwnBudgets
 ) -> Iterator[ArchiveFile | RefusedEntry]:
-    """What was found; where it is an archive itself, the files in it.
-
-    Args:
-        found: A file that lies in the source and in no archive inside it.
-        own: What those may still unpack to.
-    """
+    """What was found in the source itself; where it is an archive, the files in it."""
     name = found.path[-1].lower()
     if isinstance(found, RefusedEntry) or not name.endswith(ARCHIVES):
         yield found
         return
     inside = _nested if name.endswith(".zip") else _nested_tar
-    for one in inside(found.data, found.path, own.of(found.path)):
+    for one in inside(found.data, found.path, own.of_archive(found.path)):
         if isinstance(one, ArchiveFile) and one.path[-1].lower().endswith(ARCHIVES):
             reason = "is an archive inside an archive inside an archive; not opened"
             yield RefusedEntry(one.path, reason, one.above)
@@ -346,8 +382,19 @@ def opened(
             yield one
 
 
+def _inside(
+    entries: _Entries, above: tuple[str, ...], budget: Budget
+) -> Iterator[ArchiveFile | RefusedEntry]:
+    """The files of an archive inside, as far as its owner's budget goes."""
+    budget.is_spent = False  # each archive says that it was not read
+    for parts, reading in entries:
+        yield from budget.read(parts, above, reading)
+        if budget.is_spent:
+            return
+
+
 def _nested_tar(
-    data: bytes, parts: tuple[str, ...], budget: _Budget
+    data: bytes, parts: tuple[str, ...], budget: Budget
 ) -> Iterator[ArchiveFile | RefusedEntry]:
     if data.startswith(_HARD_PACKED):
         yield RefusedEntry(
@@ -363,7 +410,7 @@ def _nested_tar(
                 raise budget.too_much()
         tar.seek(0)
         with tarfile.open(fileobj=tar, mode="r:") as inner:
-            yield from _tar_files(inner, parts, budget)
+            yield from _inside(_tar_files(inner, parts), parts, budget)
     except _Spent as spent:
         yield RefusedEntry(parts, str(spent))
     except Exception as error:  # tarfile raises what it likes for made-up bytes
@@ -382,14 +429,14 @@ def _ungzipped(data: bytes) -> Iterator[bytes]:
 
 
 def _nested(
-    data: bytes, parts: tuple[str, ...], budget: _Budget
+    data: bytes, parts: tuple[str, ...], budget: Budget
 ) -> Iterator[ArchiveFile | RefusedEntry]:
     if _directory_nbytes(data) > len(data) // 2 + MiB:
         yield RefusedEntry(parts, "is a zip whose list of files is larger than its files")
         return
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as inner:
-            yield from _files(inner, parts, budget)
+            yield from _inside(_files(inner, parts), parts, budget)
     except Exception as error:  # zipfile raises what it likes for made-up bytes
         yield RefusedEntry(parts, f"cannot be read as a zip archive: {_cause(error)}")
 
@@ -402,22 +449,20 @@ def _directory_nbytes(data: bytes) -> int:
     return int(struct.unpack_from("<L", data, end + 12)[0])
 
 
-def _check(info: zipfile.ZipInfo, budget: _Budget) -> None:
-    """Raise `_Refusal` where name, kind or announced size of an entry rule it out."""
-    budget.another_file()
+def _check(info: zipfile.ZipInfo, bounds: Bounds) -> None:
+    """Raise `Unread` where name, kind or announced size of an entry rule it out."""
     reason = _why_bad_name(info.orig_filename) or _why_no_file(info)
     if reason:
-        raise _Refusal(reason)
+        raise Unread(reason)
     if info.flag_bits & 0x1:
-        raise _Refusal("is protected by a password")
+        raise Unread("is protected by a password")
     if info.compress_type not in _METHODS:
-        raise _Refusal("is packed by a method that neither Moodle nor Canvas uses")
-    bounds = budget.bounds
+        raise Unread("is packed by a method that neither Moodle nor Canvas uses")
     if info.file_size > bounds.file_nbytes:
-        raise _Refusal(too_large(info.file_size, bounds.file_nbytes))
+        raise Unread(too_large(info.file_size, bounds.file_nbytes))
     packed = max(1, info.compress_size)
     if info.file_size > _HONEST_NBYTES and info.file_size > bounds.ratio * packed:
-        raise _Refusal(
+        raise Unread(
             f"unpacks to {info.file_size // packed} times its size, as an archive made to fill "
             f"the disk does; {bounds.ratio} is the limit"
         )
@@ -458,7 +503,7 @@ def _extra_fields(extra: bytes) -> Iterator[tuple[int, int]]:
         at += 4 + nbytes
 
 
-def _within(budget: _Budget, file: IO[bytes]) -> bytes:
+def _within(budget: Budget, file: IO[bytes]) -> bytes:
     """What `file` holds, where the budget allows that much.
 
     What was read counts also where it is too much, or its last part is damaged: it took its time.
@@ -473,7 +518,7 @@ def _within(budget: _Budget, file: IO[bytes]) -> bytes:
     finally:
         budget.spend(total)
     if total > limit:
-        raise budget.too_much() if limit == left else _Refusal(too_large(total, limit))
+        raise budget.too_much() if limit == left else Unread(too_large(total, limit))
     return b"".join(blocks)
 
 
@@ -499,11 +544,14 @@ def _parts(info: zipfile.ZipInfo) -> tuple[str, ...]:
 
 
 def split_name(name: str) -> tuple[str, ...]:
-    """The components of a name, for people to read; never used as a path."""
-    name = re.sub(r"[\x00-\x1f\x7f]", "�", os.fsencode(name).decode("utf-8", "replace"))
-    return tuple(part for part in re.split(r"[/\\]", name) if part not in ("", ".")) or (
-        "(no name)",
-    )
+    """The components of a name in an archive, for people to read; never used as a path."""
+    parts = re.split(r"[/\\]", shown_part(name))
+    return tuple(part for part in parts if part not in ("", ".")) or ("(no name)",)
+
+
+def shown_part(name: str) -> str:
+    """A name without what is no text or would act where it is shown."""
+    return re.sub(r"[\x00-\x1f\x7f]", "�", os.fsencode(name).decode("utf-8", "replace"))
 
 
 def is_noise(parts: tuple[str, ...]) -> bool:

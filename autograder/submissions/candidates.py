@@ -22,6 +22,10 @@ from autograder.lessons.repair import Malformed, read_submission
 from autograder.lms import read_name
 from autograder.lms.interface import ARCHIVES, ArchiveName, Owner
 from autograder.submissions.archive import (
+    GIT,
+    NO_NOTEBOOK,
+    TIME,
+    Accounts,
     ArchiveFile,
     RefusedEntry,
     Sharing,
@@ -31,10 +35,9 @@ from autograder.submissions.handed_in_at import time_in_utc
 from autograder.submissions.handing_in import stage
 from autograder.submissions.matching import FOLDER, Roster
 from autograder.submissions.owners import Owners, Place
-from autograder.submissions.sources import GIT, NO_NOTEBOOK, read_source
+from autograder.submissions.sources import read_source
 
 _BOM = b"\xef\xbb\xbf"
-_TIME = "timestamp.txt"  # nbgrader's, beside a notebook
 _NOT_BELIEVED = "a timestamp.txt of their own was not believed"
 # What a browser, an LMS or an operating system adds to the name of a file saved once more: `-1`,
 # ` (1)`, ` copy2`, `-checkpoint`. Read from its end on, no name takes long.
@@ -95,20 +98,20 @@ class _Found:
 
     @property
     def is_time(self) -> bool:
-        return self.place.path[-1] == _TIME
+        return self.place.path[-1] == TIME
 
 
 @dataclass(frozen=True)
 class _Source:
     """All that was read.
 
-    `own_files` counts, by the path of a learner's own archive, what in it is no notebook;
+    `own_files` counts, by the place of a learner's own archive, what in it is no notebook;
     `own_times` are folders in such archives with a timestamp.txt; `with_git` are those that are a
     repository, or hold one.
     """
 
     files: list[_Found] = field(default_factory=list)
-    own_files: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    own_files: Counter[Place] = field(default_factory=Counter)
     own_times: set[str] = field(default_factory=set)
     with_git: set[tuple[str, ...]] = field(default_factory=set)
 
@@ -130,8 +133,7 @@ def read_candidates(
     """
     slugs = [one.slug for one in lessons]
     source = _read(course, archive, lessons, partial(_whose, roster, slugs))
-    own = {above: Place(above, len(above)) for above in source.own_files}
-    owners = Owners((*(one.place for one in source.files), *own.values()), roster, slugs)
+    owners = Owners((*(one.place for one in source.files), *source.own_files), roster, slugs)
     candidates: list[Candidate] = []
     left: list[Left] = []
     times: list[tuple[_Found, ArchiveName]] = []
@@ -145,20 +147,20 @@ def read_candidates(
         else:
             left.append(Left(named, one.file, verdict))
     candidates, others = _with_times(source, candidates, times, slugs)
-    counts = [(owners.of(place), above, source.own_files[above]) for above, place in own.items()]
+    counts = [(owners.of(one), one.path, files) for one, files in source.own_files.items()]
     return _without_company(candidates, [*left, *others], counts)
 
 
-def _whose(roster: Roster, slugs: Sequence[str], paths: Sequence[tuple[str, ...]]) -> Whose:
-    """Whose an archive in the source is, by all that lies there."""
-    owners = Owners(map(_outer_place, paths), roster, slugs)
-    return lambda path: owners.of(_outer_place(path)).owner
+def _whose(roster: Roster, slugs: Sequence[str], accounts: Accounts) -> Whose:
+    """Which student's a file of the source is, by all that lies there."""
+    owners = Owners(map(_outer_place, accounts, accounts.values()), roster, slugs)
+    return lambda path: owners.student(owners.of(_outer_place(path, accounts[path])).owner)
 
 
-def _outer_place(path: tuple[str, ...]) -> Place:
+def _outer_place(path: tuple[str, ...], account: str) -> Place:
     """Where a file of the source lies; of an archive, where a file in it would."""
     is_archive = path[-1].lower().endswith(ARCHIVES)
-    return Place((*path, "a file in it") if is_archive else path, len(path))
+    return Place((*path, "a file in it") if is_archive else path, len(path), account)
 
 
 def _read(
@@ -174,7 +176,7 @@ def _read(
                 source.with_git.update(path[:end] for end in range(at + 1))
             continue
         verdict = _judge(one, lessons)
-        place = Place(path, len(one.above or path))
+        place = Place(path, len(one.above or path), one.account)
         if not isinstance(verdict, str):
             answers, notebook, notes = verdict
             # Others only take the disk's room, as much of it as people hand in.
@@ -182,12 +184,12 @@ def _read(
             kept = stage(course, number, notebook) if is_one else None
             source.files.append(_Found(place, "", kept, answers, notes))
         elif one.above and verdict == NO_NOTEBOOK:
-            source.own_files[one.above] += 1
-            if path[-1] == _TIME:
+            source.own_files[Place(one.above, len(one.above), one.account)] += 1
+            if path[-1] == TIME:
                 source.own_times.add("/".join(path[:-1]))
         else:
             text = one.data[:200] if isinstance(one, ArchiveFile) else b""
-            source.files.append(_Found(place, verdict, text=text if path[-1] == _TIME else b""))
+            source.files.append(_Found(place, verdict, text=text if path[-1] == TIME else b""))
     return source
 
 

@@ -44,11 +44,15 @@ class RosterError(AutograderError):
 def read_table(path: Path) -> list[dict[str, str]]:
     """The lines of a CSV file by its headings; commas, semicolons or tabs part its cells.
 
+    A cell may be of any length: Moodle's worksheet has one with what a learner has typed.
+
     Raises:
         RosterError: It cannot be read, or is no CSV in UTF-8.
     """
+    longest = csv.field_size_limit()
     try:
         text = path.read_text(encoding="utf-8-sig")
+        csv.field_size_limit(max(longest, len(text)))
         named = re.match(r"sep=(.)\r?\n", text)  # Excel's own line
         text = text[named.end() :] if named else text
         delimiter = named[1] if named else delimiter_of(text)
@@ -59,6 +63,8 @@ def read_table(path: Path) -> list[dict[str, str]]:
             place=str(path),
             remedy="Save it as CSV in UTF-8.",
         ) from error
+    finally:
+        csv.field_size_limit(longest)
     return [{str(k).strip(): str(v or "").strip() for k, v in row.items() if k} for row in rows]
 
 

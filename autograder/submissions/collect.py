@@ -25,6 +25,10 @@ from autograder.submissions.handing_in import State, forget_staged, hand_in
 from autograder.submissions.matching import FOLDER, Roster, read_roster
 
 _OTHERS = 3  # notebooks that a reason names beside its own
+_NUMBER_UNKNOWN = (
+    "whose number in the LMS this is cannot be told from its name, so no page goes back by a zip; "
+    "for Canvas write the number into students.csv, column lms_user_id, and collect again"
+)
 _LINES = 20  # files of one owner that the summary for people names
 
 
@@ -241,6 +245,14 @@ def _write(
     progress.expect(len(single))
     for (student, lesson), found in sorted(single.items()):
         first, staged = found[0], {one.part: one.notebook for one in found}
+        notes = [note for one in found for note in one.notes]
+        if first.named.owner.lms != FOLDER:
+            number = roster.number_of(student)
+            told = [known for one in found if (known := one.named.of_number(number))]
+            if told:
+                people[lesson][student] = told[0]
+            else:
+                notes.append(_NUMBER_UNKNOWN)
         moment = roster.submitted_at(first.named.owner) or _latest(found)
         others = [name for name in parts[lesson] if name not in staged]
         taken.append(
@@ -251,11 +263,9 @@ def _write(
                 hand_in(course, student, lesson, staged, moment, others),
                 any(one.named.late for one in found),
                 moment.isoformat() if moment else None,
-                tuple(dict.fromkeys(note for one in found for note in one.notes)),
+                tuple(dict.fromkeys(notes)),
             )
         )
-        if first.named.owner.lms != FOLDER:
-            people[lesson][student] = first.named
         progress.step(student)
     for lesson, names in people.items():
         remember(course, lesson, names)

@@ -31,7 +31,12 @@ NOTEBOOK_LIMIT_NBYTES = 64 * 2**20
 _TIME_NBYTES = 200
 _ID_NBYTES = 255  # the longest name of a folder that any usual file system takes
 _NAMED = 5
-_TAGS = re.compile('[<>"]')
+_CUT = "~"  # before the digest of an id that was too long
+_DIGEST_CHARS = 16
+# Bytes that are no UTF-8, tags, and whatever would read as one of our own escapes.
+_ESCAPED = re.compile(
+    rf'[<>"\udc80-\udcff]|\\(?=x[0-9a-f]{{2}})|{_CUT}(?=[0-9a-f]{{{_DIGEST_CHARS}}}\Z)'
+)
 
 
 class IntakeError(AutograderError):
@@ -87,15 +92,17 @@ def find_submissions(
         UnknownStudent: `student` handed in nothing for these lessons.
         IntakeError: submitted/ itself cannot be listed.
     """
-    wanted = None if student is None else student_id(student)
+    folders = {one.slug: _folders(course, one.slug) for one in lessons}
+    known = sorted({name for one in folders.values() for name in one})
+    # As ids are shown, or as the folder is called.
+    wanted = student if student is None or student in known else student_id(student)
     found = tuple(
         _submission(name, directory, lesson, course, opened)
         for lesson in lessons
-        for name, directory in _folders(course, lesson.slug).items()
+        for name, directory in folders[lesson.slug].items()
         if wanted in (None, name)
     )
     if student is not None and not found:
-        known = sorted({name for one in lessons for name in students_with(course, one.slug)})
         raise UnknownStudent(
             f"student '{wanted}' handed in nothing for {_names(lessons)}."
             + did_you_mean(str(wanted), known),
@@ -167,17 +174,22 @@ def student_id(name: str) -> str:
     r"""The id of the learner whose folder is called `name`: text that every program can keep.
 
     Bytes that are no UTF-8 become escapes, and so does what would be a tag on the pages of programs
-    that escape nothing; what is then too long for a file's name is cut.
+    that escape nothing; what is then too long for a file's name is cut.  What looks like such an
+    escape from the start is escaped as well: no two folders have one id, and none takes another's.
 
     >>> student_id("ada"), student_id(os.fsdecode(b"jos\xe9"))
     ('ada', 'jos\\xe9')
+    >>> student_id(r"jos\xe9"), student_id(r"UNI\ada")
+    ('jos\\x5cxe9', 'UNI\\ada')
     """
     raw = os.fsencode(name)
-    text = raw.decode("utf-8", "backslashreplace")
-    text = _TAGS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
-    if len(text.encode()) <= _ID_NBYTES:
+    text = raw.decode("utf-8", "surrogateescape")
+    text = _ESCAPED.sub(lambda found: f"\\x{ord(found[0]) & 0xFF:02x}", text)
+    whole = text.encode()
+    if len(whole) <= _ID_NBYTES:
         return text
-    return f"{text[:200]}~{hashlib.sha256(raw).hexdigest()[:12]}"
+    ending = f"{_CUT}{hashlib.sha256(raw).hexdigest()[:_DIGEST_CHARS]}"
+    return whole[: _ID_NBYTES - len(ending)].decode("utf-8", "ignore") + ending
 
 
 def _folders(course: CourseDirectory, lesson: str) -> dict[str, Path]:
@@ -190,20 +202,12 @@ def _folders(course: CourseDirectory, lesson: str) -> dict[str, Path]:
             place=str(course.submitted("", "")),
             remedy="Give the permission to read it, then run the command again.",
         ) from error
-    there = [
-        name
-        for name in folders
-        if not name.startswith(".") and not course.is_excluded(student_id(name))
-    ]
-    found: dict[str, Path] = {}
-    # Ids that were plain text from the start come first: a made one must not take their place.
-    for name in sorted(there, key=lambda one: (student_id(one) != one, one)):
-        if _may_be_there(folders[name]):
-            id_ = student_id(name)
-            while id_ in found:
-                id_ += "~"
-            found[id_] = folders[name]
-    return dict(sorted(found.items()))
+    found = {student_id(name): path for name, path in folders.items() if not name.startswith(".")}
+    return {
+        id_: path
+        for id_, path in sorted(found.items())
+        if not course.is_excluded(id_) and _may_be_there(path)
+    }
 
 
 def _may_be_there(path: Path) -> bool:

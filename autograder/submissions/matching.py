@@ -63,7 +63,8 @@ class FolderName:
     means a person, whether or not it is clear whom.  `before` is what stands before a sign of a
     student at its end, as the assignment does before the user's name in what GitHub Classroom calls
     a repository, and `by_ending` is true where nothing else says whom it means.  `by_name` is true
-    where a learner's name says so and their login in the LMS does not.
+    where a learner's name says so and their login in the LMS does not; `doubt` says why that is
+    not enough.
     """
 
     student: str = ""
@@ -71,6 +72,7 @@ class FolderName:
     before: str | None = None
     by_ending: bool = False
     by_name: bool = False
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,14 @@ class Roster:
                 found[name] = "" if unclear or is_anothers else one.student
         return found
 
+    def student_of(self, account: str) -> str | None:
+        """The student to whom an account of the machine belongs, by its name; None for nobody."""
+        return self._signs.get(account.casefold()) if account else None
+
+    def number_of(self, student: str) -> str:
+        """The lms_user_id of a student; empty where students.csv has none."""
+        return next((one.lms_user_id for one in self.students if one.id == student), "")
+
     def submitted_at(self, owner: Owner) -> datetime | None:
         """When the worksheet says that `owner` handed in; None where it does not."""
         participant = self.participants.get((owner.lms, owner.number))
@@ -152,23 +162,48 @@ class Roster:
             if by_number:
                 return _only(by_number, f"the lms_user_id {owner.number}", sure=True)
         participant = self.participants.get((owner.lms, owner.number))
-        if participant and participant.email:
-            address = participant.email.casefold()
-            by_address = [one.id for one in self.students if one.email.casefold() == address]
+        address = participant.email if participant else ""
+        if address:
+            by_address = self._with_address(address)
             if by_address:
-                return _only(by_address, f"the address {participant.email}", sure=True)
-        return self._by_name(participant.name if participant else owner.name)
+                return _only(by_address, f"the address {address}", sure=True)
+        found = self._by_name(participant.name if participant else owner.name)
+        doubt = self._doubt(found.student, owner, address)
+        return Match(None, doubt) if doubt else found
+
+    def _doubt(self, student: str | None, owner: Owner, address: str) -> str:
+        """Why the name alone does not make `owner` this student, where it says so; else empty.
+
+        Where students.csv knows another number, or another address, somebody else has that name.
+        """
+        for one in self.students:
+            if one.id == student:
+                lasts = LMS[owner.lms].number_lasts and one.lms_user_id.isdecimal()
+                if lasts and owner.number.isdecimal():
+                    return _contradicts(one, "lms_user_id", one.lms_user_id, owner.number)
+                if address and one.email and self._addresses_tell:
+                    return _contradicts(one, "email", one.email, address)
+        return ""
+
+    @cached_property
+    def _addresses_tell(self) -> bool:
+        """Whether the LMS knows people by the addresses of students.csv, and not by others."""
+        return any(self._with_address(one.email) for one in self.participants.values())
+
+    def _with_address(self, address: str) -> list[str]:
+        wanted = address.casefold()
+        return [one.id for one in self.students if wanted and one.email.casefold() == wanted]
 
     def _agreed(self, readings: Iterable[Owner]) -> Match:
-        """Whom all readings of a name mean that mean a student.
+        """Whom all readings of a name mean.
 
-        One that means nobody may be that of a student whose number is not known, unless all are, or
-        nobody's is.
+        One that means nobody may be the right one, of somebody whose number is not known: of a
+        student without one, or of somebody who is none.  Where no number is known, names decide.
         """
         found = [self._match(one) for one in readings]
         named = {one.student: one for one in found if one.student is not None}
-        known = {one.lms_user_id.isdecimal() for one in self.students}
-        if len(named) > 1 or (named and None in {one.student for one in found} and len(known) > 1):
+        are_known = any(one.lms_user_id.isdecimal() for one in self.students)
+        if len(named) > 1 or (named and are_known and None in {one.student for one in found}):
             return Match(None, _SEVERAL)
         return replace(next(iter(named.values()), found[0]), sure=False)
 
@@ -201,6 +236,10 @@ class Roster:
             return FolderName(login if login in named else "", True)
         if named:
             student = named[0] if len(named) == 1 else ""
+            known = next((one for one in self.students if one.id == student), None)
+            if ilias and known and known.lms_user_id and not known.lms_user_id.isdecimal():
+                doubt = _contradicts(known, "lms_user_id", known.lms_user_id, ilias["login"])
+                return FolderName("", True, by_name=True, doubt=doubt)
             return FolderName(student, True, by_name=ilias is not None)
         return None
 
@@ -249,12 +288,19 @@ class Roster:
 
     def _named(self, name: str) -> list[str]:
         """The students who have this name, in the first spelling in which there are any."""
+        found = (names.get(spelling(name)) for spelling, names in self._spelt.items())
+        return next(filter(None, found), [])
+
+    @cached_property
+    def _spelt(self) -> dict[Callable[[str], str], dict[str, list[str]]]:
+        """Each spelling, with whose the names are in it."""
+        found: dict[Callable[[str], str], dict[str, list[str]]] = {}
         for spelling in (letters, plain_letters):
-            wanted = spelling(name)
-            found = [one.id for one in self.students if wanted and wanted in _names(one, spelling)]
-            if found:
-                return found
-        return []
+            names = found.setdefault(spelling, defaultdict(list))
+            for one in self.students:
+                for name in _names(one, spelling) - {""}:
+                    names[name].append(one.id)
+        return found
 
     def _by_name(self, name: str) -> Match:
         matching = self._named(name)
@@ -349,6 +395,13 @@ def _shared(before: Iterable[str], names: Iterable[str]) -> set[str]:
     lower = [one.casefold() for one in names]
     starts = {one: (f"{one}-", f"{one}_") for one in before}
     return {one for one, start in starts.items() if sum(n.startswith(start) for n in lower) > 1}
+
+
+def _contradicts(student: Student, column: str, known: str, found: str) -> str:
+    return (
+        f"{student.id} has this name, but {known} for {column}, not {found}: if it is theirs all "
+        f"the same, say so by --match, or correct {ROSTER}"
+    )
 
 
 def _only(students: list[str], what: str, *, sure: bool = False) -> Match:

@@ -2,6 +2,9 @@
 
 The outermost name decides.  What stands below it, and all names inside an archive that lies in the
 source, are those that a learner has chosen for work of their own: they never say whose it is.
+
+In nbgrader's inbound/ all who hand in choose the outermost name, too.  There the account to which
+it belongs decides, however the name is spelt and whatever it is a name of.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from autograder.lms import read_name
 from autograder.lms.interface import ARCHIVES, ArchiveName, Owner
@@ -24,11 +28,13 @@ class Place:
     """Where a file lies.
 
     The first `outside` parts of the path stand in the source itself.  Where there are others, the
-    last of those is an archive, and the others stand in it.
+    last of those is an archive, and the others stand in it.  `account` has laid it into nbgrader's
+    inbound/; empty elsewhere.
     """
 
     path: tuple[str, ...]
     outside: int
+    account: str = ""
 
 
 class _Level:
@@ -54,13 +60,61 @@ class Owners:
 
     def __init__(self, places: Iterable[Place], roster: Roster, slugs: Sequence[str]) -> None:
         self._roster, self._slugs, self._top = roster, slugs, _Level()
-        known = list(places)
-        self._several = _with_several_files(known)
-        for place in known:
+        self._places = list(places)
+        self._several = _with_several_files(self._places)
+        for place in self._places:
             self._enter(place, self._written(place))
 
     def of(self, place: Place) -> ArchiveName:
         """Whose a file is; where nothing says so, the folder or archive in which it lies."""
+        named = self._named(place)
+        doubt = self._another_account(place, named) if place.account else ""
+        if not doubt:
+            return named
+        key = "/".join(place.path[: named.at + 1])
+        return ArchiveName(Owner(FOLDER, key, "", doubt), place.path[-1], at=named.at)
+
+    def student(self, owner: Owner) -> str | None:
+        """The student whom an owner means, whoever else may mean the same; None for nobody."""
+        if owner not in self._students:
+            self._students[owner] = self._roster.match([owner])[owner].student
+        return self._students[owner]
+
+    @cached_property
+    def _students(self) -> dict[Owner, str | None]:
+        """What `student` has said already."""
+        return {}
+
+    def _another_account(self, place: Place, named: ArchiveName) -> str:
+        """Why what lies in inbound/ is not of whom it is named after; empty where it may be.
+
+        An account tells something only where it is a learner's own: on many servers everybody works
+        under the same one.
+        """
+        student, owner = self.student(named.owner), self._roster.student_of(place.account)
+        is_known = owner is not None or student in self._with_accounts
+        if student in (None, owner) or not is_known or self._is_by_hand(place, named.owner):
+            return ""
+        return (
+            f"it belongs to the user {place.account}, not to {student}; if it is theirs all the "
+            "same, say so by --match"
+        )
+
+    @cached_property
+    def _with_accounts(self) -> set[str]:
+        """The students who have something in inbound/ that belongs to an account of their own."""
+        owners = ((one, self._roster.student_of(one.account)) for one in self._places)
+        return {
+            owner
+            for place, owner in owners
+            if owner is not None and owner == self.student(self._named(place).owner)
+        }
+
+    def _is_by_hand(self, place: Place, owner: Owner) -> bool:
+        return owner.key in self._roster.chosen or self._by_hand(place.path) is not None
+
+    def _named(self, place: Place) -> ArchiveName:
+        """Whose a file is by its names alone."""
         written = self._written(place)
         folder = self._by_folder(place, written)
         asked = written.at if written and not folder else len(place.path)
@@ -68,7 +122,8 @@ class Owners:
         if student is None:
             return written or ArchiveName(Owner(FOLDER, _nobodys(place), ""), place.path[-1])
         name = student or "/".join(place.path[: at + 1])
-        return ArchiveName(Owner(FOLDER, name, ""), place.path[-1], at=at)
+        doubt = "" if student else self._roster.folder_name(self._name(place, at)).doubt
+        return ArchiveName(Owner(FOLDER, name, "", doubt), place.path[-1], at=at)
 
     def _written(self, place: Place) -> ArchiveName | None:
         return read_name(place.path, place.outside, self._several)

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from autograder.lms.interface import ARCHIVES
 from autograder.submissions.archive import (
+    GIT,
+    NOTEBOOK,
+    TIME,
     ArchiveError,
     ArchiveFile,
     Bounds,
+    Budget,
     OwnBudgets,
     RefusedEntry,
     Sharing,
+    Unread,
     is_noise,
-    opened,
     read_archive,
-    split_name,
+    shown_part,
     too_large,
 )
 from autograder.submissions.folder import read_start, reason_of
 
-_NOTEBOOK = ".ipynb"
-_READ = (_NOTEBOOK, *ARCHIVES, ".txt")  # others are only named
-NO_NOTEBOOK = "is not a notebook (.ipynb)"
+_TIME_NBYTES = 200
 _INBOUND = "inbound"  # where nbgrader's learners hand in
-GIT = ".git"  # the folder that makes another one a repository
 
 
 def read_source(path: Path, sharing: Sharing | None = None) -> Iterator[ArchiveFile | RefusedEntry]:
@@ -49,23 +51,25 @@ def read_source(path: Path, sharing: Sharing | None = None) -> Iterator[ArchiveF
     """
     if path.is_dir():
         files = list(_files(path.resolve()))
-    elif path.name.lower().endswith(_NOTEBOOK) and path.is_file():
+    elif path.name.lower().endswith(NOTEBOOK) and path.is_file():
         whole = path.resolve()
-        files = [(whole, (*split_name(whole.parent.name), *split_name(path.name)), "")]
+        files = [(whole, tuple(map(shown_part, whole.parts[-2:])), "")]
     else:
         yield from read_archive(path, sharing=sharing)
         return
-    own = OwnBudgets(Bounds(), sharing, lambda: (parts for _, parts, _ in files))
-    for file, parts, reason in files:
-        yield from opened(RefusedEntry(parts, reason) if reason else _read(file, parts), own)
+    accounts = {parts: account for _, parts, account in files}
+    own = OwnBudgets(Bounds(), sharing(accounts) if sharing else None)
+    for file, parts, account in files:
+        for one in own.read(parts, partial(_read, file)):
+            yield replace(one, account=account) if account else one
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...], str]]:
     """Every file in a folder, and the `.git` of a repository.
 
-    Each with what its path says, and why nothing in its folder is taken, where that is so.
+    Each with what its path says, and with the account that has laid it into nbgrader's inbound/.
     """
-    refused = dict[str, str]()
+    accounts = dict[str, str]()
 
     def refuse(error: OSError) -> None:
         raise ArchiveError(
@@ -78,55 +82,43 @@ def _files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...], str]]:
         names = [GIT] if GIT in folders else []
         # .git of a repository, .ipynb_checkpoints of Jupyter: nobody handed that in.
         folders[:] = sorted(one for one in folders if not one.startswith("."))
-        if os.path.basename(here) == _INBOUND:
-            refused |= _made_by_others(here, folders)
-        if here in refused:
-            refused |= {os.path.join(here, one): refused[here] for one in folders}
-        for name in (*names, *sorted(files)):
+        names += sorted(files)
+        for name in (*folders, *names):
+            inside = os.path.join(here, name)
+            if here in accounts:
+                accounts[inside] = accounts[here]
+            elif os.path.basename(here) == _INBOUND:
+                accounts[inside] = _account_of(Path(inside))
+        for name in names:
             path = Path(here, name)
-            parts = split_name(str(path.relative_to(folder.parent)))
+            parts = tuple(map(shown_part, path.relative_to(folder.parent).parts))
             if not is_noise(parts):
-                yield path, parts, refused.get(here, "")
+                yield path, parts, accounts.get(str(path), "")
 
 
-def _made_by_others(inbound: str, names: Iterable[str]) -> dict[str, str]:
-    """The folders of nbgrader's inbound/ that are another learner's than they say, and why not.
-
-    All who hand in may make folders there, and call them as they like. An account tells something
-    only where it is a learner's own: on many servers everybody works under the same one.
-    """
-    named = {Path(inbound, one): one.partition("+")[0] for one in names if one.count("+") > 1}
-    owners = {one: _account_of(one) for one in named}
-    have_own = {name for one, name in named.items() if owners[one] == name}
-    learners = {*named.values()}
-    return {
-        str(one): f"its folder belongs to the user {owner}, not to {named[one]}"
-        for one, owner in owners.items()
-        if owner and owner != named[one] and (owner in learners or named[one] in have_own)
-    }
-
-
-def _account_of(folder: Path) -> str:
-    """The name of the account that a folder belongs to; empty for one of another machine."""
+def _account_of(path: Path) -> str:
+    """The name of the account that a file or folder belongs to, its number where it has none."""
     try:
-        return folder.owner()
+        return path.owner()
     except KeyError:
+        return f"number {path.lstat().st_uid}"
+    except OSError:  # a link to nothing, which is not taken
         return ""
 
 
-def _read(path: Path, parts: tuple[str, ...]) -> ArchiveFile | RefusedEntry:
-    if path.name == GIT:  # the folder of a repository, or the file of one inside another
-        return RefusedEntry(parts, NO_NOTEBOOK)
-    limit = Bounds().file_nbytes
+def _read(path: Path, budget: Budget) -> bytes:
+    limit = _TIME_NBYTES if path.name == TIME else min(budget.bounds.file_nbytes, budget.nbytes)
     try:
         about = path.lstat()
         if not stat.S_ISREG(about.st_mode):
             kind = "a link" if stat.S_ISLNK(about.st_mode) else "a special file"
-            return RefusedEntry(parts, f"is {kind}, not a file")
-        if not path.name.lower().endswith(_READ):
-            return RefusedEntry(parts, NO_NOTEBOOK)
-        if about.st_size > limit:
-            return RefusedEntry(parts, too_large(about.st_size, limit))
-        return ArchiveFile(parts, read_start(path, limit))
+            raise Unread(f"is {kind}, not a file")
+        if about.st_size > budget.bounds.file_nbytes:
+            raise Unread(too_large(about.st_size, budget.bounds.file_nbytes))
+        if about.st_size > limit and path.name != TIME:
+            raise budget.too_much()
+        data = read_start(path, limit)
     except OSError as error:
-        return RefusedEntry(parts, f"cannot be read: {reason_of(error)}")
+        raise Unread(f"cannot be read: {reason_of(error)}") from error
+    budget.spend(len(data))
+    return data

@@ -423,6 +423,14 @@ def test_an_executed_notebook_is_read_only_and_can_be_replaced(tmp_path: Path) -
     assert nbformat.read(path, as_version=4).cells == []
 
 
+def test_half_a_character_in_a_notebook_leaves_it_a_text(tmp_path: Path) -> None:
+    course, lesson = classroom(tmp_path, "ada")
+    (submission,) = find_submissions(course, (lesson,))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("an \ud83d end")])
+    path = write_autograded(course, submission, record(), {SLUG: notebook}) / f"{SLUG}.ipynb"
+    assert nbformat.read(path, as_version=4).cells[0].source == "an ? end"
+
+
 def test_a_course_that_is_not_there_is_named() -> None:
     with pytest.raises(Exception, match="no such course directory"):
         load_course(Path("/nowhere/at/all"))

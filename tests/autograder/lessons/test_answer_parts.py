@@ -165,6 +165,16 @@ def test_pictures_of_all_parts_are_kept_under_names_of_their_own() -> None:
     }
 
 
+def test_what_has_not_the_form_of_a_picture_is_left_out() -> None:
+    good = {"a.png": {"image/png": ["AA", "AA"]}}
+    odd = {"b.png": 5, "c.png": {"image/png": {"x": 1}}, "d.png": {"image/png": ["A", 7]}, "": None}
+    cells = handed_in(why="![a](attachment:a.png)")
+    cells[1]["attachments"] = good | odd
+    own = {**words("![z](attachment:z)", "own"), "attachments": odd}
+    result = repaired([*cells, own])
+    assert (result.cells[1]["attachments"], result.cells[-1]["attachments"]) == (good, {})
+
+
 def test_an_answer_is_put_together_from_a_hundred_cells_and_the_rest_is_counted() -> None:
     many = [words(f"part {n}", f"part-{n}") for n in range(2_000)]
     result = repaired(below(handed_in(why="Mine."), "why", *many))

@@ -8,12 +8,13 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from autograder.submissions.archive import (
+    Accounts,
     ArchiveError,
     ArchiveFile,
     Bounds,
@@ -120,16 +121,55 @@ def test_an_announced_size_is_not_believed(tmp_path: Path) -> None:
     assert found[GOOD] == ""
 
 
-def test_more_bytes_than_allowed_end_the_reading_file_by_file(tmp_path: Path) -> None:
-    entries = [(f"{n}.ipynb", bytes([n]) * 400) for n in range(3)]
-    found = read(tmp_path, zipped(*entries), Bounds(total_nbytes=1000))
-    assert list(found.values()) == ["", "", "the archive unpacks to more than 1,000 bytes"]
+def by_folder(accounts: Accounts) -> Callable[[tuple[str, ...]], str | None]:
+    """What lies in each folder is one owner's; nobody knows whose the other files are."""
+    return lambda path: path[0] if len(path) > 1 else None
 
 
-def test_more_files_than_allowed_are_refused(tmp_path: Path) -> None:
-    entries = [(f"{n}.ipynb", b"{}") for n in range(3)]
-    found = read(tmp_path, zipped(*entries), Bounds(files=2))
-    assert list(found.values()) == ["", "", "the archive holds more than 2 files"]
+def told(tmp_path: Path, content: bytes, bounds: Bounds) -> dict[str, str]:
+    (tmp_path / "all.zip").write_bytes(content)
+    found = read_archive(tmp_path / "all.zip", bounds, by_folder)
+    return {"/".join(o.path): o.reason if isinstance(o, RefusedEntry) else "" for o in found}
+
+
+NAMES = ("ada/x.ipynb", "kim/0.ipynb", "kim/1.ipynb", "kim/2.ipynb", "kim/3.ipynb", "zoe/x.ipynb")
+
+
+def test_one_owners_files_of_more_bytes_than_are_read_cost_nobody_else(tmp_path: Path) -> None:
+    entries = [(name, bytes([at]) * 400) for at, name in enumerate(NAMES)]
+    assert told(tmp_path, zipped(*entries), Bounds(own_nbytes=1000)) == {
+        **dict.fromkeys(NAMES[:3], ""),
+        "kim/2.ipynb": "what its owner has handed in comes to more than 1,000 bytes; "
+        "the rest was not read",
+        "zoe/x.ipynb": "",
+    }
+
+
+def test_more_files_of_one_owner_than_are_read_cost_nobody_else(tmp_path: Path) -> None:
+    junk = [(f"kim/{number}.csv", b"") for number in range(9)]
+    entries = [*junk, *((name, b"{}") for name in NAMES)]
+    assert (
+        told(tmp_path, zipped(*entries), Bounds(own_files=2))
+        == {
+            **{
+                name: "is not a notebook (.ipynb)" for name, _ in junk
+            },  # and takes nothing from hers
+            **dict.fromkeys(NAMES[:3], ""),
+            "kim/2.ipynb": "what its owner has handed in holds more than 2 files; "
+            "the rest was not read",
+            "zoe/x.ipynb": "",
+        }
+    )
+
+
+def test_all_together_whom_nobody_knows_have_one_budget(tmp_path: Path) -> None:
+    entries = [(name, b"{}") for name in ("0.ipynb", "1.ipynb", "ada/x.ipynb", "2.ipynb")]
+    assert told(tmp_path, zipped(*entries), Bounds(files=1)) == {
+        "0.ipynb": "",
+        "1.ipynb": "what is here of people whom nobody knows holds more than 1 files; "
+        "the rest was not read",
+        "ada/x.ipynb": "",
+    }
 
 
 def test_a_learners_own_zip_is_opened_once(tmp_path: Path) -> None:
@@ -159,7 +199,7 @@ def test_an_archive_inside_has_bounds_of_its_own_and_takes_nothing_from_the_othe
 ) -> None:
     inner = pack(*((f"{n}.ipynb", b"{}") for n in range(50)))
     content = zipped(("ada.zip", zipped((GOOD, b"{}"))), (name, inner), (GOOD, b"{}"))
-    found = read(tmp_path, content, Bounds(files=3, own_files=2))
+    found = read(tmp_path, content, Bounds(own_files=2))
     assert found == {
         f"ada.zip/{GOOD}": "",
         f"{name}/0.ipynb": "",
@@ -170,19 +210,14 @@ def test_an_archive_inside_has_bounds_of_its_own_and_takes_nothing_from_the_othe
 
 
 def test_an_archive_inside_that_unpacks_to_too_much_is_told_once(tmp_path: Path) -> None:
-    inner = zipped(*((f"{n}.ipynb", bytes([n]) * 400) for n in range(50)))
+    inner = zipped(*((f"{n}.ipynb", bytes([n]) * 40_000) for n in range(50)))
     content = zipped(("kim.zip", inner), (GOOD, b"x" * 900))
-    assert read(tmp_path, content, Bounds(own_nbytes=1000, total_nbytes=20_000)) == {
+    assert read(tmp_path, content, Bounds(own_nbytes=100_000)) == {
         "kim.zip/0.ipynb": "",
         "kim.zip/1.ipynb": "",
-        "kim.zip": "unpacks to more than 1,000 bytes; the rest was not read",
+        "kim.zip": "unpacks to more than 100,000 bytes; the rest was not read",
         GOOD: "",
     }
-
-
-def by_folder(paths: Sequence[tuple[str, ...]]) -> Callable[[tuple[str, ...]], str]:
-    """The archives of each folder are one owner's."""
-    return lambda path: path[0]
 
 
 def junk(nbytes: int) -> bytes:

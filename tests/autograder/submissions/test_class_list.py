@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ def test_commas_semicolons_and_tabs_are_read(roster: Path, delimiter: str, first
 def test_a_comma_in_a_cell_between_semicolons_is_text(roster: Path) -> None:
     roster.write_text("id; first_name ;last_name\nada;Ada, Countess;Lovelace\n")
     assert read_students(roster) == [Student("ada", "Ada, Countess", "Lovelace")]
+
+
+def test_a_cell_of_any_length_costs_nobody_their_line(roster: Path) -> None:
+    before = csv.field_size_limit()
+    roster.write_text(f"id,text\nada,{'x ' * before}\nbob,\n")
+    assert [one.id for one in read_students(roster)] == ["ada", "bob"]
+    assert csv.field_size_limit() == before
 
 
 def test_extensions_are_read_between_semicolons(roster: Path) -> None:

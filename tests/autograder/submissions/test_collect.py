@@ -281,6 +281,90 @@ Participant 8,Grace Hopper,,Submitted,,-
 """
 
 
+def test_another_number_of_canvas_than_the_known_one_makes_nobody_of_a_name(
+    tmp_path: Path,
+) -> None:
+    entries = [
+        ("lovelaceada_777_1_01-tiny.ipynb", NOTEBOOK),
+        ("hoppergrace_77_2_01-tiny.ipynb", NOTEBOOK),  # whose number nobody knows
+    ]
+    found = collected(course(tmp_path), *entries)
+    assert states(found) == {"grace": "new"}
+    (who,) = found.unmatched
+    assert who.reason.startswith("ada has this name, but 12345 for lms_user_id, not 777")
+    assert "--match" in who.reason
+    assert states(collected(tmp_path, *entries, match=(f"{who.key}=ada",)))["ada"] == "new"
+
+
+@pytest.mark.parametrize(
+    ("known", "taken"),
+    [
+        ("other@uni.example", []),  # of another address
+        ("", ["ada"]),  # nobody knows hers
+    ],
+)
+def test_another_address_in_the_worksheet_makes_nobody_of_a_name(
+    tmp_path: Path, known: str, taken: list[str]
+) -> None:
+    root = course(
+        tmp_path,
+        "id,first_name,last_name,email\n"
+        f"ada,Ada,Lovelace,{known}\ngrace,Grace,Hopper,grace@uni.example\n",
+    )
+    (root / "grades.csv").write_text(
+        "Identifier,Full name,Email address\n"
+        "Participant 7,Ada Lovelace,guest@else.example\n"
+        "Participant 8,G. Hopper,GRACE@uni.example\n"
+    )
+    roster = read_roster(load_course(root), worksheet=root / "grades.csv")
+    entries = [(MOODLE.format(who), NOTEBOOK) for who in ("Ada Lovelace_7", "G Hopper_8")]
+    found = collect(load_course(root), archive(root, *entries), select_lessons(root), roster)
+    assert sorted(states(found)) == [*taken, "grace"]
+    for who in found.unmatched:
+        assert who.reason.startswith(f"ada has this name, but {known} for email, not guest@else")
+
+
+def test_addresses_tell_nothing_where_the_lms_has_others_for_everybody(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    (root / "grades.csv").write_text(
+        "Identifier,Full name,Email address\nParticipant 7,Ada Lovelace,al@students.example\n"
+    )
+    roster = read_roster(load_course(root), worksheet=root / "grades.csv")
+    source = archive(root, (MOODLE.format("Ada Lovelace_7"), NOTEBOOK))
+    found = collect(load_course(root), source, select_lessons(root), roster)
+    assert states(found) == {"ada": "new"}
+
+
+@pytest.mark.parametrize(("known", "told"), [("", None), ("333", ("333", "503"))])
+def test_no_number_that_a_learner_wrote_is_remembered_as_theirs(
+    tmp_path: Path, known: str, told: tuple[str, str] | None
+) -> None:
+    root = course(tmp_path, f"{ROSTER}kim,Kim,Lee,,{known}\n")
+    name = "lovelaceada_12345_99_333_503_01-tiny.ipynb"
+    found = collected(root, (name, NOTEBOOK), match=(f"{name}=kim",))
+    assert states(found) == {"kim": "new"}
+    people = lms_students(load_course(root), SLUG)
+    assert {who: (one.number, one.file_id) for who, one in people.items()} == (
+        {"kim": told} if told else {}
+    )
+    assert [note for note in found.taken[0].notes if "lms_user_id" in note] == (
+        []
+        if told
+        else [
+            "whose number in the LMS this is cannot be told from its name, so no page goes back by "
+            "a zip; for Canvas write the number into students.csv, column lms_user_id, and collect "
+            "again"
+        ]
+    )
+
+
+def test_a_name_of_moodles_with_two_numbers_leaves_the_number_unknown(tmp_path: Path) -> None:
+    name = "Ada_9_assignsubmission_file_x_1_assignsubmission_file_01-tiny.ipynb"
+    found = collected(course(tmp_path), (name, NOTEBOOK), match=(f"{name}=ada",))
+    assert states(found) == {"ada": "new"}
+    assert lms_students(load_course(tmp_path), SLUG) == {}
+
+
 def test_the_worksheet_gives_addresses_and_times(tmp_path: Path) -> None:
     root = course(tmp_path)
     (root / "grades.csv").write_text("\ufeff" + WORKSHEET)

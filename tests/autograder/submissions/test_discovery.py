@@ -393,18 +393,43 @@ def test_such_a_learner_can_be_graded_alone(tmp_path: Path) -> None:
         assert found.student == "jos\\xe9"
 
 
-def test_two_learners_never_share_an_id(tmp_path: Path) -> None:
+def test_a_name_that_looks_like_an_id_takes_nobodys(tmp_path: Path) -> None:
     course, lesson = classroom(tmp_path)
     hand_in(tmp_path, os.fsdecode(b"jos\xe9"), "{}")
-    hand_in(tmp_path, "jos\\xe9", "{}")
+    (alone,) = find_submissions(course, (lesson,))
+    hand_in(tmp_path, r"jos\xe9", "{}")
     found = {one.student: one.directory for one in find_submissions(course, (lesson,))}
     assert {name: path.parent.name for name, path in found.items()} == {
-        "jos\\xe9": "jos\\xe9",
-        "jos\\xe9~": os.fsdecode(b"jos\xe9"),
+        alone.student: os.fsdecode(b"jos\xe9"),
+        r"jos\x5cxe9": r"jos\xe9",
     }
+    (again,) = find_submissions(course, (lesson,), alone.student)
+    assert again.directory == alone.directory
 
 
-@given(st.binary(min_size=1, max_size=255))
+NAMES = st.one_of(
+    st.binary(min_size=1, max_size=255),
+    st.text("\\x3cé<~é𝄞", min_size=1, max_size=60).map(str.encode),
+)
+
+
+@given(NAMES, NAMES)
+def test_no_two_names_have_one_id(one: bytes, other: bytes) -> None:
+    ids = [student_id(os.fsdecode(name)) for name in (one, other)]
+    assert (ids[0] == ids[1]) == (one == other)
+
+
+def test_an_id_is_not_made_the_id_of_a_long_one() -> None:
+    long = "é" * 40 + "<" * 75
+    made = student_id(long)
+    assert made.startswith("é" * 40 + r"\x3c")
+    assert len(made.encode()) <= 255
+    assert student_id(made) != made
+    assert student_id("ada~2") == "ada~2"
+    assert student_id(os.fsdecode("𝄞".encode() * 60 + b"\xff" * 15)).startswith("𝄞")
+
+
+@given(NAMES)
 def test_every_name_of_a_folder_becomes_text_that_fits(name: bytes) -> None:
     id_ = student_id(os.fsdecode(name))
     assert len(id_.encode()) <= 255  # encoding refuses what is no text

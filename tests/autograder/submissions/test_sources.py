@@ -20,6 +20,7 @@ from autograder.lessons.model import select_lessons
 from autograder.lms.identities import lms_students
 from autograder.submissions.archive import ArchiveError, Bounds, RefusedEntry, read_archive
 from autograder.submissions.collect import Collected, collect
+from autograder.submissions.folder import read_start
 from autograder.submissions.handing_in import stage
 from autograder.submissions.matching import read_roster
 from autograder.submissions.sources import read_source
@@ -80,7 +81,7 @@ def packed(path: Path, folder: Path) -> Path:
         ("ADA@uni.example/x.ipynb", "GRACE/deep/er/x.ipynb"),
         (  # ILIAS
             "Sheet 1/Lovelace_Ada_adalove_4711/01-tiny.ipynb",
-            "Sheet 1/Hopper_Grace_gh99_4712/01-tiny.ipynb",
+            "Sheet 1/Hopper_Grace_amazing-grace_4712/01-tiny.ipynb",
         ),
         (  # GitHub Classroom
             "ps-1-submissions/ps-1-adalove/nb/01-tiny.ipynb",
@@ -287,10 +288,10 @@ def test_what_all_archives_of_a_learner_unpack_to_takes_nothing_from_others(
     other: str,
     form: str,
 ) -> None:
-    monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, files=1))
+    monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, files=3))
     folder = tmp_path / "sub"
     for name in filter(None, (one, more, other)):
-        zip_of(folder / name, "x.ipynb")
+        zip_of(folder / name, "x.ipynb", "y.csv", "z.csv")
     source = folder
     if form == "tgz":
         source = packed(tmp_path / "all.tgz", folder)
@@ -298,8 +299,9 @@ def test_what_all_archives_of_a_learner_unpack_to_takes_nothing_from_others(
         source = Path(shutil.make_archive(str(tmp_path / "all"), "zip", folder))
     found = taken_in(root, source)
     assert len(found.taken) + len(found.unmatched) == 2
-    assert [each.reason for each in found.refused] == [
-        "holds, with its owner's other archives, more than 1 files; the rest was not read"
+    spent = [each.reason for each in found.refused if "more than" in each.reason]
+    assert spent == [
+        "holds, with its owner's other archives, more than 3 files; the rest was not read"
     ] * bool(more)
 
 
@@ -528,9 +530,15 @@ def test_a_folder_in_inbound_is_of_the_learner_whom_it_names(
     monkeypatch.setattr(Path, "owner", account)
     found = taken_in(root, source)
     assert sorted(students(found)) == taken
-    assert [one.reason for one in found.refused] == [
-        "its folder belongs to the user ada, not to grace"
+    assert [(one.key, one.reason) for one in found.unmatched] == [
+        (
+            f"inbound/{folders[1]}",
+            "it belongs to the user ada, not to grace; if it is theirs all the same, say so by "
+            "--match",
+        )
     ] * (2 - len(taken))
+    by_hand = [f"{one.key}=grace" for one in found.unmatched]
+    assert sorted(students(taken_in(root, source, *by_hand))) == ["ada", "grace"]
 
 
 def test_a_second_folder_of_a_learner_has_the_account_of_the_first(
@@ -542,8 +550,88 @@ def test_a_second_folder_of_a_learner_has_the_account_of_the_first(
         f"ada+{SLUG}+2027-01-02+y/{SLUG}.ipynb",
     )
     monkeypatch.setattr(Path, "owner", lambda path: "kim" if path.name.endswith("y") else "ada")
-    (refused,) = taken_in(root, source).refused
-    assert refused.reason == "its folder belongs to the user kim, not to ada"
+    found = taken_in(root, source)
+    assert students(found) == {"ada": "new"}
+    assert found.unmatched[0].reason.startswith("it belongs to the user kim, not to ada")
+
+
+@pytest.mark.parametrize("account", ["grace", "stranger", "", "amazing-grace"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"ADA+{SLUG}+2027-01-02+y/x.ipynb",
+        f"ada@uni.example+{SLUG}+2027-01-02+y/x.ipynb",
+        f"Ada Lovelace+{SLUG}+2027-01-02+y/x.ipynb",
+        "ada/x.ipynb",
+        "ada\\y/x.ipynb",
+        "ada_01-tiny.ipynb",
+        "ada.zip",
+        "Lovelace_Ada_adalove_4711/x.ipynb",
+        "Ada Lovelace_1_assignsubmission_file_/x.ipynb",
+        "lovelaceada_777_1_x.ipynb",
+        "lovelaceada_777_1_x.csv",
+        f"lovelaceada_777_1_x+{SLUG}+2027/inbound/ada/x.ipynb",
+    ],
+)
+def test_nobody_hands_in_for_another_in_inbound_however_they_call_it(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, account: str
+) -> None:
+    own = tmp_path / "inbound" / f"ada+{SLUG}+2027-01-01+x"
+    files(own, "x.ipynb")
+    if name.endswith(".zip"):
+        zip_of(tmp_path / "inbound" / name, "x.ipynb")
+    else:
+        files(tmp_path / "inbound", name)
+
+    def owner(path: Path) -> str:
+        found = "ada" if path == own else account
+        if not found:
+            raise KeyError("uid not found")
+        return found
+
+    monkeypatch.setattr(Path, "owner", owner)
+    found = taken_in(root, tmp_path / "inbound")
+    assert [(one.student, one.file) for one in found.taken] == [
+        ("ada", f"inbound/{own.name}/x.ipynb")
+    ]
+    assert [one.student for one in found.refused] == [None] * len(found.refused)
+
+
+def test_what_is_laid_in_inbound_for_another_takes_nothing_of_what_is_read_of_theirs(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, files=2))
+    own = f"ada+{SLUG}+2027-01-01+x"
+    files(tmp_path / "inbound", f"{own}/x.ipynb", *(f"ADA+{SLUG}+1+y/{n}.ipynb" for n in range(9)))
+    monkeypatch.setattr(Path, "owner", lambda path: "ada" if path.name == own else "grace")
+    assert students(taken_in(root, tmp_path / "inbound")) == {"ada": "new"}
+
+
+def test_of_what_tells_nothing_no_byte_is_read(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = files(tmp_path / "sub", "ada/x.ipynb", "grace/y.ipynb", "grace/a.ipynb")
+    for name in ("ada/notes.txt", "ada/timestamp.txt", "grace/b.ipynb"):
+        (folder / name).touch()
+        os.truncate(folder / name, 60 * 2**20)
+    read = []
+
+    def count(path: Path, most: int) -> bytes:
+        read.append((path.name, min(most, path.stat().st_size)))
+        return read_start(path, most)
+
+    monkeypatch.setattr("autograder.submissions.sources.read_start", count)
+    monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, total_nbytes=2**20))
+    found = taken_in(root, folder)
+    assert students(found) == {"ada": "new", "grace": "new"}
+    assert [one.reason for one in found.refused] == [
+        "what its owner has handed in comes to more than 1 MB; the rest was not read"
+    ]
+    assert read == [
+        ("timestamp.txt", 200),
+        ("x.ipynb", len(NOTEBOOK)),
+        ("a.ipynb", len(NOTEBOOK)),
+    ]
 
 
 def test_a_time_of_a_year_that_cannot_be_is_not_written(root: Path, tmp_path: Path) -> None:
@@ -675,6 +763,22 @@ def test_a_login_of_ilias_that_is_anothers_id_says_nothing_alone(
     found = taken_in(root, files(tmp_path / "sub", *names))
     assert students(found) == {"ada": "new"}
     assert keys(found) == ["sub/Leigh_Kimberly_ada_222", "sub/Leigh_Kimberly_x_adalove_222"]
+
+
+def test_another_login_of_ilias_than_the_known_one_makes_nobody_of_a_name(
+    root: Path, tmp_path: Path
+) -> None:
+    with (root / "students.csv").open("a") as roster:
+        roster.write("kim,Kim,Lee,,\nbob,Bob,Bee,,222\n")  # whose logins nobody knows
+    names = ("Lovelace_Ada_guest77_1/x.ipynb", "Lee_Kim_klee_2/x.ipynb", "Bee_Bob_bobby_3/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"bob": "new", "kim": "new"}
+    (who,) = found.unmatched
+    assert who.key == "sub/Lovelace_Ada_guest77_1"
+    assert who.reason.startswith("ada has this name, but adalove for lms_user_id, not guest77")
+    assert "--match" in who.reason
+    found = taken_in(root, tmp_path / "sub", f"{who.key}=ada")
+    assert students(found)["ada"] == "new"
 
 
 def test_a_namesake_on_ilias_costs_nobody_their_work(root: Path, tmp_path: Path) -> None:

@@ -115,6 +115,15 @@ def test_canvas_gets_only_those_with_points(
     assert sorted(text.splitlines()[2:]) == ['"Lovelace, Ada",77,,ada,,6', "bob,55,,bob,,2.5"]
 
 
+def test_a_name_on_github_is_no_number_of_canvas(
+    tmp_path: Path, rows: tuple[LearnerResult, ...]
+) -> None:
+    students = {"ada": Student("ada", lms_user_id="adalove")}
+    people = {"ada": LmsStudent("canvas", "lovelaceada", "77")}
+    text = lms_csv(LMS["canvas"], find_lesson(tmp_path, SLUG), rows, students, people)
+    assert '"Lovelace, Ada",77,,ada,,6' in text.splitlines()
+
+
 def test_who_is_left_out_is_named_with_the_reason(rows: tuple[LearnerResult, ...]) -> None:
     assert sorted(without_points(rows)) == ["none: not handed in", "sick: infrastructure"]
 
