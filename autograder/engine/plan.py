@@ -109,7 +109,7 @@ def _step(index: int, cell: RawCell, form: FormOfTests) -> Step:
     points = about.get("points")
     weight = float(points) if isinstance(points, int | float) else 0.0
     kind = _kind(cell, source, form.asking)
-    if kind is CellKind.TEST:
+    if kind in (CellKind.TEST, CellKind.PLAIN_TEST):
         source = with_usual_marks(source, HIDDEN, form.marks)
     return Step(index, kind, source, grade_id, weight)
 

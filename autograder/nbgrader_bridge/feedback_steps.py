@@ -32,9 +32,8 @@ from autograder.lessons.regions import (
 )
 from autograder.records.journal import Journal
 from autograder.reporting.feedback import WITHHELD, ran_apart
-from autograder.reporting.quotations import Secrets
+from autograder.reporting.quotations import LONG_NUMBER, Secrets
 
-_NUMBER_DIGITS = 5  # a notebook shows many numbers, and shorter ones are often the same by chance
 UNREADABLE = "# What is in this cell is not shown: its marks cannot be read."
 
 # What JupyterLab does with a table in the text; check tables bring their own style.
@@ -87,7 +86,7 @@ class WithholdHiddenTests(NbGraderPreprocessor):
         # What a test that ran apart says beside its own words is what the answer said.
         own = [one for one in speaking if not (_is_test(one) and _grade_id(one) in apart)]
         said = "\n".join(_text(out) for one in own for out in one.outputs)
-        if within_reach.are_quoted(said, _NUMBER_DIGITS):
+        if within_reach.are_quoted(said, LONG_NUMBER):
             for cell in own:
                 cell.outputs = [new_output("stream", name="stdout", text=WITHHELD)]
         return nb, resources

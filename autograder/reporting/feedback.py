@@ -38,7 +38,7 @@ from autograder.reporting.misconceptions import (
 )
 from autograder.reporting.pages.html import markdown, plain, render
 from autograder.reporting.pages.layout_figure import picture_of
-from autograder.reporting.quotations import Secrets
+from autograder.reporting.quotations import LONG_NUMBER, Secrets
 from autograder.reporting.slips import repeated_slips
 from autograder.reporting.status_texts import TO_LEARNER, counts, is_unread, state_of
 
@@ -46,6 +46,7 @@ from autograder.reporting.status_texts import TO_LEARNER, counts, is_unread, sta
 WITHHELD = "[Something on this page quotes a hidden test, so what your code said is left out.]"
 # Of all pictures on one page: a notebook may bring 32 MB of them, and an assignment has several.
 _PICTURE_CHARS = 48 * 2**20
+_TABLE = "Check"  # by what a test cell makes a table of checks
 # What IPython and its kernel call a cell says nothing to the one who wrote it.
 _NAMED_LINE = re.compile(r"\((?:<ipython-input-[^>]*>|\d+\.py), line (\d+)\)")
 
@@ -206,9 +207,12 @@ def page_of(
     beside = [one for one, mine in found if not ran_apart(record, mine)]
     graded = {id_: str(cell.get("source", "")) for id_, cell in cells.items()}
     hidden = hidden_in_tests(*beside, graded=graded, marks=lesson.marks)
-    said = ["\n".join([_error_of(cells.get(e.answer_id, {})), *_said(mine)]) for e, mine in found]
+    own = [_error_of(cells.get(one.answer_id, {})) for one, _ in found]
+    said = [*own, *(text for _, mine in found for text in _said(mine))]
+    # Where no test makes a table, what stands in one is the learner's; ours are full of numbers.
+    own += [text for one, mine in found if _TABLE not in one.test_source for text in _said(mine)]
     # On the whole page: where only the quotation is missing, of many guesses the right one is seen.
-    quoted = hidden.are_quoted("\n".join(said))
+    quoted = hidden.are_quoted("\n".join(said), LONG_NUMBER) or hidden.are_quoted("\n".join(own))
     views, left = [], _PICTURE_CHARS
     for one, mine in found:
         view = _exercise_view(one, mine, known, cells, entry, quoted)

@@ -18,7 +18,8 @@ _EDGES = "()[]{},:; \t"
 _BARE_NAME = re.compile(r"[\w.]+")  # `torch.float64,` tells nothing either
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_NUMBER_DIGITS = 3  # of numbers that are not to be quoted on a page of ours, which says little
+_NUMBER_DIGITS = 3  # of numbers that are not to be quoted
+LONG_NUMBER = 5  # where many numbers are shown: shorter ones are often the same by chance
 _NOT_COUNTED = re.compile(r"^0\.?0*|\.")
 
 

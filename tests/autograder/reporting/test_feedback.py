@@ -309,6 +309,18 @@ def test_what_counts_is_the_test_as_it_was_when_it_ran(course: Path) -> None:
     assert WITHHELD in plain_page(course, line, unreadable)
 
 
+def test_numbers_in_a_table_of_checks_are_mostly_its_own(course: Path) -> None:
+    """Our tests make tables, also where they run beside the answer, as on macOS."""
+    one = find_lesson(course, SLUG).exercise("double")
+    then = "from course import Check\n# BEGIN HIDDEN TESTS\nf(4711, 47110)\n# END HIDDEN TESTS"
+    cells = {one.test_id: {"source": then, "outputs": [], "metadata": {}}}
+    for number, withheld in (("4711", False), ("47110", True)):
+        checks = (CheckRecord("it is right", False, actual=number),)
+        beside = replace(double(1.0, checks=checks), isolated=False)
+        assert (WITHHELD in page(course, beside, cells=cells)) is withheld
+    assert WITHHELD in plain_page(course, "4711", then.replace("double", "flatten"))
+
+
 def test_what_only_the_solution_has_is_not_shown_to_anyone(course: Path) -> None:
     one = find_lesson(course, SLUG).exercise("flatten")
     (line, *_) = hidden_in_tests(one).lines

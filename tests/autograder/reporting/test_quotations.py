@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.reporting.quotations import Secrets
+from autograder.reporting.quotations import LONG_NUMBER, Secrets
 
 HIDDEN = """\
 ):
@@ -55,7 +55,7 @@ def test_other_words_are_none(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "quoted"), [("784", False), ("2.7182818284", True)])
 def test_where_much_is_said_short_numbers_are_the_same_by_chance(text: str, quoted: bool) -> None:
-    assert secrets().are_quoted(text, 5) is quoted
+    assert secrets().are_quoted(text, LONG_NUMBER) is quoted
 
 
 def test_zeros_in_front_are_no_digits_of_a_number() -> None:
