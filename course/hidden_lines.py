@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +18,7 @@ __all__ = [
     "called_from_hidden_part",
     "cell_of",
     "first_hidden_line",
+    "is_hidden_in",
     "is_hidden_line",
     "lines_of",
 ]
@@ -39,8 +41,18 @@ def lines_of(source: str) -> list[str]:
 
 def is_hidden_line(filename: str, line: int) -> bool:
     """Whether a line (counted from 1) of a cell stands between the two marks."""
+    return is_hidden_in(linecache.getlines(filename), line)
+
+
+def is_hidden_in(lines: Sequence[str], line: int) -> bool:
+    """The same of a cell with these lines.
+
+    Args:
+        lines: As `lines_of` gives them.
+        line: Counted from 1.
+    """
     hidden = False
-    for text in linecache.getlines(filename)[:line]:
+    for text in lines[:line]:
         hidden = True if BEGIN in text else False if END in text else hidden
     return hidden
 
