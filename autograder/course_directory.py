@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 DEFAULT_COURSE = "default_course"
 _ANY = "•any•"  # where a name is looked for in a path
 _CONFIG = "nbgrader_config.py"
+_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # where nbgrader's is if nothing else is said
 _IGNORED = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback"]  # nbgrader's own
 # Steps of nbgrader's autograde; what they do with a submission the engine does in its own way.
 _AUTOGRADE_STEPS = (
@@ -173,6 +174,20 @@ class CourseDirectory:
             OSError: The folder of all submissions is there and cannot be listed.
         """
         return dict(self._matches(self.submitted(_ANY, lesson)))
+
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """The directories with what no learner's code may see, whether or not they are there.
+
+        The course directory, those of its steps that lie elsewhere, and nbgrader's exchange, in
+        which the submissions of everybody lie.
+        """
+        steps = ("source", "submitted", "autograded", "feedback", "release")
+        named = [self._step(step, _ANY, _ANY) for step in steps]
+        fixed = [next(one for one in path.parents if _ANY not in str(one)) for path in named]
+        exchange = [self.config.Exchange.get(name) for name in ("root", "cache")]
+        given = [self.root / str(one) for one in exchange if one]
+        return tuple(dict.fromkeys([self.root, *fixed, *given, Path(_EXCHANGE)]))
 
     def own_part(self, submission: Path, lesson: str) -> list[Path]:
         """The student's folder that holds a submission, and those below it down to the submission.

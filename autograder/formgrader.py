@@ -156,7 +156,8 @@ def _write_feedback(course: CourseDirectory, slug: str, student: str | None) -> 
 
 
 def _engine(root: Path) -> Runner:
-    return choose_runner("engine", jobs=1, sandbox=True, scheduler=None, hide=(root,))
+    hide = load_course(root).private
+    return choose_runner("engine", jobs=1, sandbox=True, scheduler=None, hide=hide)
 
 
 def _answer(record: SubmissionRecord) -> Answer:

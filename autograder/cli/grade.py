@@ -46,7 +46,7 @@ def run(
         jobs=jobs,
         sandbox=sandbox,
         scheduler=scheduler,
-        hide=(directory.root,),
+        hide=directory.private,
         cell_limit_s=directory.cell_limit_s,
     )
     with contextlib.closing(executor), Progress(sys.stderr, "grade") as progress:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from functools import lru_cache
+from typing import Self
 
+from autograder.lessons.asking import Asking, asking_in, asks_for_answers
 from autograder.lessons.cell_dependencies.shared_snapshots import snapshot_places
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, grader, is_answer, is_test
+from autograder.lessons.regions import HIDDEN, USUAL_MARKS, Marks, with_usual_marks
 
 SETUP_ID = "setup"
 
@@ -22,7 +23,7 @@ class CellKind(Enum):
     RUN = auto()  # executed in the student process
     TEST = auto()  # executed in the checker process
     SHOWN = auto()  # a cell of the lesson that only shows: what the learner saw is kept
-    PLAIN_TEST = auto()  # a test cell without `answer`: executed beside the answer
+    PLAIN_TEST = auto()  # one that does not ask with `answer`: executed beside the answer
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,27 @@ class Step:
         return f"`{self.grade_id}`" if self.grade_id else f"Cell {self.index + 1}"
 
 
-def plan(cells: Iterable[RawCell], shown: ShownCells | None = None) -> tuple[Step, ...]:
+@dataclass(frozen=True)
+class FormOfTests:
+    """How the test cells of a lesson are written: how they ask, and what marks hidden ones."""
+
+    asking: Asking
+    marks: Marks
+
+    @classmethod
+    def of(cls, cells: Iterable[RawCell], marks: Marks = USUAL_MARKS) -> Self:
+        """The form of the tests in the cells of a source."""
+        return cls(asking_in(cells), marks)
+
+
+def plan(
+    cells: Iterable[RawCell], form: FormOfTests, shown: ShownCells | None = None
+) -> tuple[Step, ...]:
     """The steps of a notebook.
 
     Args:
         cells: The cells of a repaired notebook.
+        form: That of the lesson's tests.
         shown: The lesson's cells that only show; where they are given, the ones that nothing in
             this notebook needs are not to be executed.
 
@@ -57,7 +74,7 @@ def plan(cells: Iterable[RawCell], shown: ShownCells | None = None) -> tuple[Ste
         One step a cell, in their order; `Step.index` is the cell's position.
     """
     cells = tuple(cells)
-    steps = tuple(_step(index, cell) for index, cell in enumerate(cells))
+    steps = tuple(_step(index, cell, form) for index, cell in enumerate(cells))
     if shown is None:
         return steps
     apart = {step.index for step in steps if step.kind is CellKind.TEST}
@@ -86,36 +103,20 @@ def setup_source(cells: Iterable[RawCell]) -> str:
     return next(found, "")
 
 
-@lru_cache(maxsize=1_000)  # the test cells of a lesson are the same in each submission
-def asks_for_answers(source: str) -> bool:
-    """Whether a test cell reaches the learner's work through `answer("name")`.
-
-    >>> asks_for_answers("flatten = answer('flatten')"), asks_for_answers("assert f(1) == 2")
-    (True, False)
-    """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return any(
-        (isinstance(call, ast.Name) and call.id == "answer")
-        or (isinstance(call, ast.Attribute) and call.attr == "answer")
-        for call in calls
-    )
-
-
-def _step(index: int, cell: RawCell) -> Step:
+def _step(index: int, cell: RawCell, form: FormOfTests) -> Step:
     about, source = grader(cell), cell["source"]
     grade_id = str(about.get("grade_id", "")) if about else ""
     points = about.get("points")
     weight = float(points) if isinstance(points, int | float) else 0.0
-    return Step(index, _kind(cell, source), source, grade_id, weight)
+    kind = _kind(cell, source, form.asking)
+    if kind in (CellKind.TEST, CellKind.PLAIN_TEST):
+        source = with_usual_marks(source, HIDDEN, form.marks)
+    return Step(index, kind, source, grade_id, weight)
 
 
-def _kind(cell: RawCell, source: str) -> CellKind:
+def _kind(cell: RawCell, source: str, asking: Asking) -> CellKind:
     if cell["cell_type"] != "code":
         return CellKind.TEXT
     if is_test(cell) and not is_answer(cell):
-        return CellKind.TEST if asks_for_answers(source) else CellKind.PLAIN_TEST
+        return CellKind.TEST if asks_for_answers(source, asking) else CellKind.PLAIN_TEST
     return CellKind.RUN

@@ -32,6 +32,7 @@ from autograder.lessons.model import (
     read_lesson,
     shared_templates,
 )
+from autograder.lessons.regions import USUAL_MARKS, marks_of
 
 if TYPE_CHECKING:
     from autograder.nbgrader_bridge.generation import PreparedSource
@@ -100,7 +101,8 @@ def read_assignment(course: CourseDirectory, name: str, folder: Path) -> Lesson:
         LessonError: A notebook is none, nbgrader refuses it, or it is in another language.
     """
     paths = _notebooks_in(folder)
-    if _is_lesson(name, paths):
+    # Our lessons have nbgrader's usual marks; where others are set, nbgrader's own steps decide.
+    if _is_lesson(name, paths) and marks_of(course.config) == USUAL_MARKS:
         return read_lesson(paths[0])
     parts = tuple(_read_notebook(course, name, path) for path in paths)
     return parts[0] if len(parts) == 1 else _together(name, parts)
@@ -179,7 +181,9 @@ def _as_notebook(
     released = cells_of(found.released)
     handed_out = {grade_id(cell): cell["source"] for cell in released if grade_id(cell)}
     theirs = course.config.Autograde.get("exclude_overwriting", {}).get(assignment, ())
-    return PreparedNotebook(json.dumps(found.saved), handed_out, tuple(map(str, theirs)))
+    return PreparedNotebook(
+        json.dumps(found.saved), handed_out, tuple(map(str, theirs)), dict(marks_of(course.config))
+    )
 
 
 def is_python(course: CourseDirectory, assignment: str) -> bool:

@@ -28,7 +28,14 @@ from autograder.lessons.cells import (
     read_notebook,
     role,
 )
-from autograder.lessons.regions import MARK_SCHEME, RegionError, split_regions, stubbed
+from autograder.lessons.regions import (
+    MARK_SCHEME,
+    USUAL_MARKS,
+    Marks,
+    RegionError,
+    split_regions,
+    stubbed,
+)
 
 TEST_PREFIX = "test-"
 AUTOTEST = "AUTOTEST"  # how nbgrader marks a test that it writes itself
@@ -50,11 +57,13 @@ class PreparedNotebook:
     `notebook` is JSON text: answers are stubs, tests are whole, and each cell is as the gradebook
     has it.  `handed_out` are the texts of the cells that learners get, by grade id.
     `learners_files` are those files of the source in whose place a learner's own file is used.
+    `marks` are those of solutions, hidden tests and mark schemes in this course.
     """
 
     notebook: str
     handed_out: Mapping[str, str]
     learners_files: tuple[str, ...] = ()
+    marks: dict[str, tuple[str, str]] = field(default_factory=lambda: dict(USUAL_MARKS))
 
 
 @dataclass(frozen=True)
@@ -152,6 +161,12 @@ class Lesson:
     def label(self) -> str:
         """What stands above a page about it, beside its title."""
         return f"Lesson {self.word}" if self.number else "Assignment"
+
+    @property
+    def marks(self) -> Marks:
+        """What begins and ends solutions, hidden tests and mark schemes in its notebooks."""
+        prepared = self.notebooks[0].prepared
+        return prepared.marks if prepared else USUAL_MARKS
 
     def key(self, part: Lesson, grade_id: str) -> str:
         """How this assignment's exercises name the cell `grade_id` of the notebook `part`."""

@@ -22,9 +22,17 @@ from nbgrader.utils import is_grade, is_solution, is_task
 from autograder.course_directory import CourseDirectory
 from autograder.engine.outcomes import FailureCause
 from autograder.lessons.model import TEST_PREFIX
-from autograder.lessons.regions import HIDDEN, MARK_SCHEME, RegionError, split_regions
+from autograder.lessons.regions import (
+    HIDDEN,
+    MARK_SCHEME,
+    Marks,
+    RegionError,
+    marks_of,
+    split_regions,
+)
 from autograder.records.journal import Journal
-from autograder.reporting.feedback import WITHHELD, quotes, ran_apart, secret_lines
+from autograder.reporting.feedback import WITHHELD, ran_apart
+from autograder.reporting.quotations import LONG_NUMBER, Secrets
 
 UNREADABLE = "# What is in this cell is not shown: its marks cannot be read."
 
@@ -57,18 +65,19 @@ class WithholdHiddenTests(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Return the notebook as its author may see it."""
+        marks = marks_of(self.config)
         for cell in filter(is_task, nb.cells):
-            cell.source, _ = _split(cell.source, MARK_SCHEME)
+            cell.source, _ = _split(cell.source, MARK_SCHEME, marks)
         tests = [cell for cell in nb.cells if _is_test(cell)]
         rest = [cell.source for cell in nb.cells if not _is_test(cell)]
         apart = self._tests_apart(tests, resources)
         hidden: dict[str, list[str]] = {}
         for cell in tests:
-            cell.source, inside = _split(cell.source, HIDDEN)
+            cell.source, inside = _split(cell.source, HIDDEN, marks)
             hidden.setdefault(_grade_id(cell), []).extend(inside)
         shown = "\n".join([*rest, *(cell.source for cell in tests)])
         beside = [line for id_, lines in hidden.items() if id_ not in apart for line in lines]
-        within_reach = secret_lines(beside, shown)
+        within_reach = Secrets.of(beside, shown)
         for cell in tests:
             if any(line.strip() for line in hidden[_grade_id(cell)]):
                 _shorten_errors(cell)
@@ -76,7 +85,8 @@ class WithholdHiddenTests(NbGraderPreprocessor):
         speaking = [cell for cell in nb.cells if cell.get("outputs")]
         # What a test that ran apart says beside its own words is what the answer said.
         own = [one for one in speaking if not (_is_test(one) and _grade_id(one) in apart)]
-        if quotes("\n".join(_text(out) for one in own for out in one.outputs), within_reach):
+        said = "\n".join(_text(out) for one in own for out in one.outputs)
+        if within_reach.are_quoted(said, LONG_NUMBER):
             for cell in own:
                 cell.outputs = [new_output("stream", name="stdout", text=WITHHELD)]
         return nb, resources
@@ -107,9 +117,9 @@ def _is_test(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
 
 
-def _split(source: str, name: str) -> tuple[str, list[str]]:
+def _split(source: str, name: str, marks: Marks) -> tuple[str, list[str]]:
     try:
-        outside, inside = split_regions(source, name)
+        outside, inside = split_regions(source, name, marks)
     except RegionError:
         return UNREADABLE, source.split("\n")
     return "\n".join(outside), inside

@@ -6,11 +6,13 @@ Where learner code ran beside them, what it said is left out as soon as it quote
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from markupsafe import Markup
 from msgspec.structs import replace
@@ -20,7 +22,7 @@ from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UnknownStudent, did_you_mean
 from autograder.lessons.cells import RawCell
 from autograder.lessons.model import Exercise, Lesson
-from autograder.lessons.regions import HIDDEN, RegionError, split_regions
+from autograder.lessons.regions import HIDDEN, USUAL_MARKS, Marks, RegionError, split_regions
 from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.journal import write_bytes
 from autograder.records.model import CheckRecord, ExerciseRecord, SubmissionRecord
@@ -36,13 +38,15 @@ from autograder.reporting.misconceptions import (
 )
 from autograder.reporting.pages.html import markdown, plain, render
 from autograder.reporting.pages.layout_figure import picture_of
+from autograder.reporting.quotations import LONG_NUMBER, Secrets
 from autograder.reporting.slips import repeated_slips
 from autograder.reporting.status_texts import TO_LEARNER, counts, is_unread, state_of
 
 # In the place of all that was said: a mark in the place of a line would tell which guess was right.
 WITHHELD = "[Something on this page quotes a hidden test, so what your code said is left out.]"
-_TELLING_CHARS = 8  # shorter lines, `):` or `else:`, tell nothing and stand in many other texts
-_BARE_NAME = re.compile(r"[\w.]+,?")  # `torch.float64,` neither
+# Of all pictures on one page: a notebook may bring 32 MB of them, and an assignment has several.
+_PICTURE_CHARS = 48 * 2**20
+_TABLE = "Check"  # by what a test cell makes a table of checks
 # What IPython and its kernel call a cell says nothing to the one who wrote it.
 _NAMED_LINE = re.compile(r"\((?:<ipython-input-[^>]*>|\d+\.py), line (\d+)\)")
 
@@ -172,9 +176,12 @@ def _write(
         cells = executed(course, lesson, row.record)
         page = page_of(row.record, lesson, known, cells, row.entry, stale=row.newer)
         path = page_path(course, row.student, lesson)
-        for part in lesson.notebooks:  # nbgrader's exchange hands out a page a notebook
-            page_bytes = page.encode("utf-8", "replace")
-            write_bytes(path.with_name(f"{part.notebook}.html"), page_bytes)
+        write_bytes(path, page.encode("utf-8", "replace"))
+        for part in lesson.notebooks[1:]:  # nbgrader's exchange hands out a page a notebook
+            elsewhere = render(
+                "elsewhere.html.j2", lesson=lesson, record=row.record, page=path.name
+            )
+            write_bytes(path.with_name(f"{part.notebook}.html"), elsewhere.encode())
         paths.append(path)
         if progress is not None:
             progress.step(f"{row.student} {lesson.slug}")
@@ -198,11 +205,22 @@ def page_of(
     """The page of one submission; `cells` are the executed ones by their grade id."""
     found = [(one, mine) for one in lesson.exercises if (mine := record.exercise(one.name))]
     beside = [one for one, mine in found if not ran_apart(record, mine)]
-    hidden = hidden_lines(*beside)
-    said = ["\n".join([_error_of(cells.get(e.answer_id, {})), *_said(mine)]) for e, mine in found]
+    graded = {id_: str(cell.get("source", "")) for id_, cell in cells.items()}
+    hidden = hidden_in_tests(*beside, graded=graded, marks=lesson.marks)
+    own = [_error_of(cells.get(one.answer_id, {})) for one, _ in found]
+    said = [*own, *(text for _, mine in found for text in _said(mine))]
+    # Where no test makes a table, what stands in one is the learner's; ours are full of numbers.
+    own += [text for one, mine in found if _TABLE not in one.test_source for text in _said(mine)]
     # On the whole page: where only the quotation is missing, of many guesses the right one is seen.
-    quoted = quotes("\n".join(said), hidden)
-    views = [_exercise_view(one, mine, known, cells, entry, quoted) for one, mine in found]
+    quoted = hidden.are_quoted("\n".join(said), LONG_NUMBER) or hidden.are_quoted("\n".join(own))
+    views, left = [], _PICTURE_CHARS
+    for one, mine in found:
+        view = _exercise_view(one, mine, known, cells, entry, quoted)
+        pictures = []
+        for picture in view.pictures:
+            left -= len(picture.address)
+            pictures.append(picture if left >= 0 else Picture(picture.name, ""))
+        views.append(dataclasses.replace(view, pictures=tuple(pictures)))
     beliefs = ranked(check for view in views for check in revealing_checks(view.record))
     sections = {b.section: b.heading for v in views for b in v.beliefs if b.heading}
     penalty = entry.penalty if entry else 0.0
@@ -233,38 +251,44 @@ def ran_apart(record: SubmissionRecord, exercise: ExerciseRecord) -> bool:
     return record.runner == "engine" and record.sandboxed and exercise.isolated
 
 
-def quotes(text: str, hidden: Iterable[str]) -> bool:
-    """Whether one of the `hidden` lines stands in `text`."""
-    return any(line in text for line in hidden)
+def hidden_in_tests(
+    *exercises: Exercise,
+    graded: Mapping[str, str] = MappingProxyType({}),
+    marks: Marks = USUAL_MARKS,
+) -> Secrets:
+    """What nobody may read of the exercises' hidden tests.
 
-
-def hidden_lines(*exercises: Exercise) -> tuple[str, ...]:
-    """The lines of the exercises' hidden tests that nobody may read, longest first."""
+    Args:
+        exercises: Whose tests.
+        graded: The test cells by their ids as they were when they ran; the source may have been
+            written anew since.
+        marks: The course's, of hidden tests.
+    """
     inside, shown = [], []
     for one in exercises:
-        hidden, outside = _parts_of_test(one)
+        hidden, outside = _parts_of_test(one, graded.get(one.test_id, one.test_source), marks)
         inside += hidden
-        shown += [*outside, one.task, one.answer_source]
-    return secret_lines(inside, "\n".join(shown))
+        shown += [*outside, one.task, one.stub, *one.hints]
+    return Secrets.of(inside, "\n".join(shown))
 
 
-def _parts_of_test(exercise: Exercise) -> tuple[list[str], list[str]]:
-    """The lines of a test cell that are hidden, and those that are not."""
-    if exercise.given is not None:
-        shown = exercise.given.tests.split("\n")
-        return [line for line in exercise.test_source.split("\n") if line not in shown], shown
+def _parts_of_test(exercise: Exercise, graded: str, marks: Marks) -> tuple[list[str], list[str]]:
+    """The lines of a test cell that are hidden, and those that are not, of now and of then."""
+    hidden, shown = _split(graded, marks)
+    if exercise.given is None:
+        inside, outside = _split(exercise.test_source, marks)
+    else:
+        outside = exercise.given.tests.split("\n")
+        inside = [line for line in exercise.test_source.split("\n") if line not in outside]
+    return inside + hidden, outside + shown
+
+
+def _split(test: str, marks: Marks) -> tuple[list[str], list[str]]:
     try:
-        outside, inside = split_regions(exercise.test_source, HIDDEN)
+        shown, hidden = split_regions(test, HIDDEN, marks)
     except RegionError:
-        return exercise.test_source.split("\n"), []
-    return inside, outside
-
-
-def secret_lines(inside: Iterable[str], shown: str) -> tuple[str, ...]:
-    """The lines of hidden tests that tell something and do not stand in `shown`, longest first."""
-    lines = {line.strip() for line in inside}
-    tell = (one for one in lines if len(one) >= _TELLING_CHARS and not _BARE_NAME.fullmatch(one))
-    return tuple(sorted((one for one in tell if one not in shown), key=len, reverse=True))
+        return test.split("\n"), []
+    return hidden, shown
 
 
 def _exercise_view(

@@ -236,12 +236,15 @@ class Asked:
         handles: Those of the answers, by name.
         parameters: The answers' parameters, by name.
         hidden_in: The cells, by file name, that have come to a hidden line.
+        all_hidden: Whether the rest of a test cell runs, behind its visible part: all of it is
+            hidden then, also what stands above the mark in a statement that holds it.
     """
 
     seen: list[CallOutcome] = field(default_factory=list)
     handles: dict[str, Answer] = field(default_factory=dict)
     parameters: dict[str, tuple[str, ...]] = field(default_factory=dict)
     hidden_in: set[str] = field(default_factory=set)
+    all_hidden: bool = False
 
 
 @dataclass
@@ -277,6 +280,8 @@ def is_hidden(frame: FrameType | None) -> bool:
     Its line is, or one that the same cell has come to before: an answer may have kept what it was
     given there, and what a visible check tells in full would tell it.
     """
+    if _session.asked.all_hidden:
+        return True
     cell, begun = cell_of(frame), _session.asked.hidden_in
     if called_from_hidden_part(frame):
         begun.add(cell)

@@ -210,6 +210,61 @@ def test_no_other_exercise_tells_what_a_hidden_test_gave(tmp_path: Path, place: 
     assert "4711" not in text
 
 
+STATEMENTS = {
+    "a loop": """\
+for number in (1.0, 2.0):
+    check.equal(twice(torch.tensor(number)).result, torch.tensor(2 * number), name="visible")
+    ### BEGIN HIDDEN TESTS
+    check.equal(twice(torch.tensor(7.0)).result, torch.tensor(14.0), name="hidden")
+    ### END HIDDEN TESTS
+""",
+    "a condition, with another mark": """\
+if True:
+    check.equal(twice(torch.tensor(1.0)).result, torch.tensor(2.0), name="visible")
+    # BEGIN HIDDEN TESTS (one of them)
+    check.equal(twice(torch.tensor(7.0)).result, torch.tensor(14.0), name="hidden")
+    # END HIDDEN TESTS
+""",
+    "a cell that awaits": """\
+import asyncio
+await asyncio.sleep(0)
+check.equal(twice(torch.tensor(1.0)).result, torch.tensor(2.0), name="visible")
+### BEGIN HIDDEN TESTS
+### END HIDDEN TESTS
+""",
+    "a magic": """\
+%matplotlib inline
+### BEGIN HIDDEN TESTS
+check.equal(twice(torch.tensor(1.0)).result, torch.tensor(2.0), name="hidden")
+### END HIDDEN TESTS
+""",
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_what_cannot_be_run_before_the_hidden_tests_is_hidden_as_a_whole(
+    tmp_path: Path, statement: str
+) -> None:
+    total = f"{PLACES['a file']}\ndef total(x):\n    put(int(x.max()))\n    return x.sum()"
+    twice = "def twice(x):\n    return got()"
+    source = exam_cells()
+    head, end = 'twice = answer("twice")\ncheck = Check("twice")\n', "check.score(2)"
+    source[6] = graded_cell("twice", f"{head}{STATEMENTS[statement]}{end}", 2)
+    cells = [
+        *source[:2],
+        solution("total", total),
+        *source[3:5],
+        solution("twice", twice),
+        source[6],
+    ]
+    outcome = grade(tmp_path, cells, source, patient=True)
+    found = answers(outcome)
+    assert found["total"].score == 3.0 and found["twice"].isolated
+    assert found["twice"].checks[0].hidden and not found["twice"].checks[0].passed
+    text = json.dumps({**outcome.record.to_json(), "seconds": 0}) + shown(outcome, "twice")
+    assert "4711" not in text
+
+
 def test_the_visible_part_tells_what_the_learner_can_see(tmp_path: Path) -> None:
     outcome = grade(tmp_path, exam_cells(total=LEAKS["the class of an exception"]), patient=True)
     assert "HID2" in told(outcome)

@@ -32,7 +32,7 @@ from autograder.nbgrader_bridge.gradebook_entry import FROM_GRADEBOOK
 from autograder.records.journal import Journal
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job
-from autograder.reporting.feedback import hidden_lines
+from autograder.reporting.feedback import hidden_in_tests
 from tests.autograder.classroom import (
     SLUG,
     FakeRunner,
@@ -174,7 +174,9 @@ def test_of_whom_only_the_gradebook_knows_the_page_has_the_points_and_no_hidden_
     text = unescape(re.sub("<[^>]*>", "", page))
     lesson = find_lesson(server.course.root, SLUG)
     assert FROM_GRADEBOOK in text
-    assert [line for one in lesson.exercises for line in hidden_lines(one) if line in text] == []
+    assert [
+        line for one in lesson.exercises for line in hidden_in_tests(one).lines if line in text
+    ] == []
 
 
 def test_a_page_for_who_has_no_grade_is_an_error(server: Server) -> None:

@@ -30,7 +30,7 @@ from autograder.answer_bank.bank import bank_path, read_bank
 from autograder.lessons.leaks import leaks
 from autograder.lessons.model import Exercise, Lesson, find_lesson
 from autograder.lessons.regions import without_markers
-from autograder.reporting.feedback import hidden_lines
+from autograder.reporting.feedback import hidden_in_tests
 from tests.browser.jupyter import ROOT, Lab, serve, window
 from tests.browser.test_formgrader import COMMENT, WRITTEN, fill, wait_until_it_saves
 from tests.exchange.test_exchange import User, user
@@ -212,7 +212,7 @@ def hidden(student: str, one: Lesson, text: str) -> dict[str, list[str]]:
     known = "\n".join([handed_out, *answers(student, one.slug).values()])
     return {
         exercise.name: [
-            line for line in hidden_lines(exercise) if line in text and line not in known
+            line for line in hidden_in_tests(exercise).lines if line in text and line not in known
         ]
         for exercise in one.exercises
         if not exercise.manual

@@ -218,6 +218,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         number, part = body["number"], Part(body["part"])
         # One that is tried once more begins anew.
         asked, generators = begun[number] if part is Part.REST else (Asked(), ())
+        asked.all_hidden = part is Part.REST
         go_on_with(asked)
         for restore, state in generators:
             restore(state)

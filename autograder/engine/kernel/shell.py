@@ -11,6 +11,7 @@ import base64
 import bdb
 import builtins
 import getpass
+import linecache
 import pdb
 import subprocess
 import sys
@@ -33,7 +34,7 @@ from traitlets.config import Config
 
 from autograder.engine.kernel import cell_file_name
 from autograder.engine.kernel.output_recorder import Emit, Recorder, Stream
-from course.hidden_lines import first_hidden_line
+from course.hidden_lines import first_hidden_line, lines_of
 
 Data = dict[str, Any]
 F = TypeVar("F", bound=Callable[..., object])
@@ -122,6 +123,13 @@ class _Compiler(CachingCompiler):
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         return cell_file_name(raw_code)
 
+    def cache(self, transformed_code: str, number: int = 0, raw_code: str | None = None) -> str:
+        name = super().cache(transformed_code, number, raw_code)
+        # IPython breaks lines where Python does not, and hidden ones are found by their numbers.
+        lines = [f"{line}\n" for line in lines_of(transformed_code)]
+        linecache.cache[name] = (len(transformed_code), None, lines, name)
+        return name
+
 
 @dataclass(frozen=True)
 class _CompiledCell:
@@ -173,9 +181,12 @@ class Shell(InteractiveShell):
 
         Others may run in between and find none of those names; `key` tells the cell from one with
         the same text. Where a cell raises in its visible part, or has no hidden test, that is all
-        of it. Only cells that were compiled ahead have two parts, others run as a whole.
+        of it. Only cells that were compiled ahead have two parts: of others that hold a hidden test
+        the visible part is nothing, and all is the rest.
         """
         found = self._compiled_cell(source)
+        if found is None and part is Part.VISIBLE and first_hidden_line(source):
+            return CellResult(None, "", self.execution_count, has_rest=True)
         if found is None or found.visible is None:
             return self.run(source)
         next_number = self.execution_count
@@ -243,20 +254,20 @@ class Shell(InteractiveShell):
     def _compiled(self, source: str, translated: str) -> _CompiledCell:
         name = self.compile.cache(translated, 0, source)
         steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
-        last = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
-        others = steps[: len(steps) - len(last)]
         hidden_from = first_hidden_line(translated)
-        if hidden_from:
-            last = [one for one in last if one.lineno > hidden_from]
-            before = [one for one in steps if (one.end_lineno or 0) < hidden_from]
-            others = steps[len(before) : len(steps) - len(last)]
-            groups = [before, others]
-        else:
-            groups = [others]
+        visible = [one for one in steps if (one.end_lineno or 0) < hidden_from]
+        last = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
         compiler = cast(Callable[[ast.AST, str, str], CodeType], self.compile)
-        codes = [compiler(ast.Module(group, []), name, "exec") for group in groups]
-        codes += [compiler(ast.Interactive(last), name, "single")] if last else []
-        return _CompiledCell(translated, tuple(codes), 1 if hidden_from else None)
+        parts = []
+        for group in (visible, steps[len(visible) :]):
+            shown = [one for one in last if one in group]
+            others = group[: len(group) - len(shown)]
+            codes = [compiler(ast.Module(others, []), name, "exec")] if others else []
+            codes += [compiler(ast.Interactive(shown), name, "single")] if shown else []
+            parts.append(codes)
+        return _CompiledCell(
+            translated, (*parts[0], *parts[1]), len(parts[0]) if hidden_from else None
+        )
 
     def _compiled_cell(self, source: str) -> _CompiledCell | None:
         """The cell compiled ahead, if nothing has changed how this shell compiles."""

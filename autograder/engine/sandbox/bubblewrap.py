@@ -40,6 +40,10 @@ _FIGURES = f"{WRITABLE}/mpl"  # matplotlib's own directory
 _OWN = (WRITABLE, "/engine", "/dev")
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/nix/store")
 _TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+# What Python has below a prefix that is no environment of its own, such as /usr/local: there the
+# rest may be anybody's, nbgrader's exchange in /usr/local/share above all.
+_OF_PYTHON = ("bin", "lib", "lib32", "lib64", "libexec", "include")
+_ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
 _SHARED = ("/usr/share/fonts", "/usr/share/zoneinfo", "/usr/share/fontconfig")
 _SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
 # Not /dev/zero: mapped and shared, it is memory that no limit counts.
@@ -162,8 +166,9 @@ def unsandboxed(limits: Limits, controls: Sequence[int], modules: Sequence[str] 
 
 def shown_directories() -> tuple[Path, ...]:
     """The directories of Python and its packages, without those inside another of them."""
-    wanted = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix]
-    wanted += [str(Path(sys.executable).resolve().parent.parent)]
+    prefixes = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix]
+    prefixes += [str(Path(sys.executable).resolve().parent.parent)]
+    wanted = [str(path) for prefix in prefixes for path in _below_prefix(Path(prefix))]
     wanted += [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     wanted += [path for path in [site.getusersitepackages()] if path in sys.path]
     wanted += filter(None, [sysconfig.get_config_var("LIBDIR")])
@@ -171,6 +176,14 @@ def shown_directories() -> tuple[Path, ...]:
     outer = [p for p in found if not any(p != q and p.is_relative_to(q) for q in found)]
     # The system's own prefix is shown by _SYSTEM, without /usr/local, /usr/src and the like.
     return tuple(path for path in outer if path not in (Path("/usr"), Path("/")))
+
+
+def _below_prefix(prefix: Path) -> list[Path]:
+    """What is shown of a prefix of Python: an environment as a whole, of others its directories."""
+    if any((prefix / name).exists() for name in _ENVIRONMENTS):
+        return [prefix]
+    # The system's own is shown by _SYSTEM.
+    return [] if prefix in (Path("/usr"), Path("/")) else [prefix / name for name in _OF_PYTHON]
 
 
 def is_shown(path: Path) -> bool:

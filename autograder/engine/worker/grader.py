@@ -25,7 +25,14 @@ from autograder.engine.kernel.shell import Shell, new_shell, warm_up
 from autograder.engine.limits import Limits
 from autograder.engine.loaded_ahead import load_modules, load_offered, warm_up_torch
 from autograder.engine.outcomes import CellOutcome
-from autograder.engine.plan import CellKind, Step, plan, setup_source, snapshot_places_of
+from autograder.engine.plan import (
+    CellKind,
+    FormOfTests,
+    Step,
+    plan,
+    setup_source,
+    snapshot_places_of,
+)
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
 from autograder.engine.scoring import judge, modes_note, notes_of, submission_status
@@ -74,6 +81,7 @@ class _PreparedLesson:
     loopback: bool  # each submission gets a network of its own
     shown: ShownCells | None  # cells that only show; None: every cell runs
     handed_out: Mapping[str, str] | None  # of an assignment that nbgrader prepared
+    form: FormOfTests
 
 
 def prepared_shell(modules: Iterable[str] = ()) -> Shell:
@@ -189,7 +197,7 @@ class Grader:
         last_attempt: bool,
     ) -> Outcome:
         prepared = self._lesson(job.lesson)
-        steps = plan(repaired.cells, prepared.shown)
+        steps = plan(repaired.cells, prepared.form, prepared.shown)
         self._fork_server.load(prepared.modules, prepared.common_sources)
         loopback = prepared.loopback
         limits = self._limits.with_loopback() if loopback else self._limits
@@ -281,7 +289,8 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
         target.symlink_to(path.resolve())
     files = {name: path.read_bytes() for name, path in names.items()}
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
-    steps = plan(cells)
+    form = FormOfTests.of(cells, lesson.marks)
+    steps = plan(cells, form)
     tests = tuple(step.source for step in steps if step.kind is CellKind.TEST)
     common_sources = tuple(
         step.source
@@ -295,6 +304,7 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
         declares_loopback(cells),
         ShownCells(cells),
         lesson.prepared.handed_out if lesson.prepared else None,
+        form,
     )
 
 

@@ -256,19 +256,22 @@ def asked_for(source: str) -> frozenset[str]:
 
     >>> sorted(asked_for("check('fit', answer('fit'), answer('step'))"))
     ['fit', 'step']
+    >>> sorted(asked_for("map(answer, ('fit', 'step'))"))
+    ['fit', 'step']
     """
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and _name_of(node.func) == "answer":
-            given = node.args[0] if node.args else None
-            if not (isinstance(given, ast.Constant) and isinstance(given.value, str)):
-                return texts_in(source) or frozenset()
-            names.add(given.value)
-    return frozenset(names)
-
-
-def _name_of(called: ast.expr) -> str:
-    return called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+    code = read_code(source)
+    if code is None:  # a magic stands in it
+        return words_of(source)
+    names, called = set[str](), set[ast.expr]()
+    for node in code.nodes:
+        match node:
+            case ast.Call(ast.Name("answer") | ast.Attribute(attr="answer"), [given, *_]):
+                if not (isinstance(given, ast.Constant) and isinstance(given.value, str)):
+                    return _texts(code)
+                called.add(node.func)
+                names.add(given.value)
+    uses = {one for one in code.nodes if isinstance(one, ast.Name) and one.id == "answer"}
+    return frozenset(names) if names and uses <= called else _texts(code)
 
 
 def _texts(code: Code) -> frozenset[str]:

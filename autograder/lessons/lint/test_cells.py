@@ -16,7 +16,7 @@ from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names, outside_names, probes
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import HIDDEN, RegionError, split_regions, without_markers
-from course.hidden_lines import first_hidden_line
+from course.hidden_lines import first_hidden_line, is_hidden_in, lines_of
 
 _REPEATS = (ast.For, ast.While, ast.comprehension, ast.FunctionDef, ast.Lambda)
 
@@ -74,7 +74,8 @@ def _count(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
     lines = _check_lines(tree)
     if lines is None or one.few_checks or not one.task:
         return
-    hidden = sum(_is_hidden(one.test_source, line) for line in lines)
+    cell = lines_of(one.test_source)
+    hidden = sum(is_hidden_in(cell, line) for line in lines)
     if len(lines) < LEAST_CHECKS or hidden < LEAST_HIDDEN:
         yield (
             f"cell {one.test_id}",
@@ -89,7 +90,7 @@ def _late(one: Exercise, tree: ast.Module) -> Iterator[Slip]:
     begun = first_hidden_line(one.test_source)
     rest = [node for node in tree.body if begun and (node.end_lineno or 0) > begun]
     for line in sorted(_checks_in(ast.Module(rest, []), check_variables(tree))):
-        if not _is_hidden(one.test_source, line):
+        if not is_hidden_in(lines_of(one.test_source), line):
             yield (
                 f"cell {one.test_id}",
                 f"line {line} is a visible check that runs after a hidden one",
@@ -112,11 +113,6 @@ def _checks_in(tree: ast.AST, made: Collection[str]) -> list[int]:
             case ast.Call(ast.Attribute(ast.Name(name), method)) if name in made:
                 found += [node.lineno] if method != "score" else []
     return found
-
-
-def _is_hidden(source: str, line: int) -> bool:
-    above = "\n".join(source.split("\n")[:line])
-    return above.count(f"BEGIN {HIDDEN}") > above.count(f"END {HIDDEN}")
 
 
 def _ambiguous_matches(one: Exercise, tree: ast.Module) -> Iterator[Slip]:

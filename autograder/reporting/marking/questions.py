@@ -17,7 +17,7 @@ from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError, UsageError
 from autograder.lessons.cells import RawCell
 from autograder.lessons.model import Exercise, Lesson
-from autograder.lessons.regions import MARK_SCHEME, SOLUTION, split_regions
+from autograder.lessons.regions import MARK_SCHEME, SOLUTION, RegionError, split_regions
 from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.journal import only_grader, write_bytes
 from autograder.records.runner import ANSWER_TO_MARK, TASK_TO_MARK
@@ -156,7 +156,7 @@ def _export(question: WrittenQuestion, folder: Path) -> None:
         lesson=lesson,
         exercise=exercise,
         task=markdown(exercise.task),
-        model=markdown("\n".join(split_regions(exercise.answer_source, _scheme(exercise))[1])),
+        model=markdown(_model(lesson, exercise)),
         answers=question.answers,
         sheet=path.name,
     )
@@ -168,9 +168,13 @@ def _export(question: WrittenQuestion, folder: Path) -> None:
     say(f"{lesson.slug} {exercise.name}: {summary}{late}", file=sys.stderr)
 
 
-def _scheme(exercise: Exercise) -> str:
-    """The region that holds what an answer is worth."""
-    return MARK_SCHEME if exercise.is_task else SOLUTION
+def _model(lesson: Lesson, exercise: Exercise) -> str:
+    """What an answer is worth, for whoever marks it."""
+    region = MARK_SCHEME if exercise.is_task else SOLUTION
+    try:
+        return "\n".join(split_regions(exercise.answer_source, region, lesson.marks)[1])
+    except RegionError:  # nbgrader takes an end without a beginning
+        return exercise.answer_source
 
 
 def _row(question: WrittenQuestion, one: WrittenAnswer) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autograder.engine.outcomes import CellOutcome
-from autograder.engine.plan import plan
+from autograder.engine.plan import FormOfTests, plan
 from autograder.engine.scoring import judge
 from autograder.lessons.model import Exercise
 from autograder.lessons.repair import Repaired, repair
@@ -71,7 +71,7 @@ def text_of(result: Repaired, id_: str) -> str:
 
 
 def record(result: Repaired, exercise: Exercise = WHY) -> ExerciseRecord:
-    steps = plan(result.cells)
+    steps = plan(result.cells, FormOfTests.of(result.cells))
     outcomes = {step.index: CellOutcome() for step in steps}
     return judge(exercise, steps, outcomes, result.missing, result.remarks)
 

@@ -10,6 +10,7 @@ import pytest
 from autograder.course_directory import load_course
 from autograder.errors import UnknownLesson
 from autograder.lessons.assignments import find_assignment, is_python, select_assignments
+from autograder.lessons.regions import HIDDEN, split_regions
 from tests.autograder import foreign, tiny
 
 SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
@@ -50,11 +51,24 @@ def test_what_learners_get_is_what_nbgrader_makes_of_it(tmp_path: Path) -> None:
     hidden = "assert double(1) == 2\n# [[\nassert double(7) == 14\n# ]]"
     folder = tmp_path / "source" / "ps1"
     foreign.write(folder, "p", foreign.answer("double", marked), foreign.test_of("t", hidden, 1))
-    (exercise,) = find_assignment(load_course(tmp_path), "ps1").exercises
+    lesson = find_assignment(load_course(tmp_path), "ps1")
+    (exercise,) = lesson.exercises
     assert exercise.stub == "def double(x):\n    ...  # yours"
     assert exercise.given is not None
     assert exercise.given.tests == "assert double(1) == 2"
     assert exercise.test_source == hidden
+    assert split_regions(exercise.test_source, HIDDEN, lesson.marks)[1] == [
+        "assert double(7) == 14"
+    ]
+
+
+def test_with_marks_of_its_own_a_course_has_no_lesson_of_ours(tmp_path: Path) -> None:
+    course = tiny.build(tmp_path)
+    assert find_assignment(load_course(course), tiny.SLUG).prepared is None
+    (course / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.ClearSolutions.begin_solution_delimeter = 'BEGIN S'\n"
+    )
+    assert find_assignment(load_course(course), tiny.SLUG).prepared is not None
 
 
 def test_the_header_of_a_course_is_in_each_notebook(tmp_path: Path) -> None:

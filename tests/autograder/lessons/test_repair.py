@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.engine.plan import CellKind, plan, setup_source
+from autograder.engine.plan import CellKind, FormOfTests, plan, setup_source
 from autograder.lessons.cell_dependencies.cell_names import read_code
 from autograder.lessons.definitions import defined
 from autograder.lessons.model import Lesson, all_lessons
@@ -188,7 +188,11 @@ def test_no_shuffling_of_cells_changes_what_is_tested(
         if data.draw(st.booleans()):
             cell["source"] = data.draw(st.sampled_from(["", "x = 1", TWICE, cell["source"]]))
     result = repaired(chosen)
-    tests = [step for step in plan(result.cells) if step.kind is CellKind.TEST]
+    tests = [
+        step
+        for step in plan(result.cells, FormOfTests.of(result.cells))
+        if step.kind is CellKind.TEST
+    ]
     assert [step.source for step in tests] == [SOURCE[3]["source"], SOURCE[6]["source"]]
     assert setup_source(result.cells) == SOURCE[1]["source"]
     assert len({cell["id"] for cell in result.cells}) == len(result.cells)
@@ -219,7 +223,7 @@ def test_any_value_in_a_cell_is_repaired_or_malformed(
         result = repair(SOURCE, read_submission(json.dumps(notebook(cells)).encode()))
         pickle.dumps(result.cells)
         json.dumps(result.cells, allow_nan=False)
-        plan(result.cells)
+        plan(result.cells, FormOfTests.of(result.cells))
 
 
 def nested(depth: int) -> dict[str, Any]:

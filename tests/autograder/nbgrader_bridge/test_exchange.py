@@ -42,18 +42,49 @@ def test_one_student_can_be_served_alone(paged: CLASS) -> None:
     assert [secret(paged[0], name).exists() for name in ("ada", "bob")] == [True, False]
 
 
-def test_a_token_that_is_gone_does_not_stay_behind(paged: CLASS) -> None:
+UNUSABLE = {
+    "missing": None,
+    "empty": b"",
+    "too large": b"s" * 5000,
+    "no text": b"\xff\xfe",
+    "ours for nobody": b"nobody's 1",
+}
+
+
+@pytest.mark.parametrize("how", UNUSABLE)
+def test_without_a_usable_secret_the_page_has_one_that_nobody_knows(paged: CLASS, how: str) -> None:
     course, lesson = paged
     accompany_pages(course, lesson)
-    (course.autograded("ada", SLUG) / TOKENS[1]).unlink()
+    graded_one = course.autograded("ada", SLUG) / TOKENS[1]
+    graded_one.chmod(0o600)
+    graded_one.unlink()
+    if (content := UNUSABLE[how]) is not None:
+        graded_one.write_bytes(content)
     accompany_pages(course, lesson)
-    assert not secret(course, "ada").exists()
+    first = secret(course, "ada").read_text()
+    assert first.startswith("nobody's ") and len(first) > 50
+    accompany_pages(course, lesson)
+    assert secret(course, "ada").read_text() == first
+    assert secret(course, "bob").read_text() == "secret of bob"
+
+
+def test_a_time_that_is_no_text_for_a_terminal_is_left_empty(paged: CLASS) -> None:
+    course, lesson = paged
+    token = course.autograded("ada", SLUG) / TOKENS[0]
+    token.chmod(0o600)
+    token.write_text("2026\x1b[2J")
+    accompany_pages(course, lesson)
+    assert (course.feedback("ada", SLUG) / TOKENS[0]).read_text() == ""
 
 
 def test_a_link_is_not_followed(paged: CLASS, tmp_path: Path) -> None:
     course, lesson = paged
-    token = course.autograded("ada", SLUG) / TOKENS[1]
-    token.unlink()
-    token.symlink_to(tmp_path / "gradebook.db")
+    for folder in (course.autograded("ada", SLUG), course.feedback("ada", SLUG)):
+        token = folder / TOKENS[1]
+        token.unlink(missing_ok=True)
+        token.symlink_to(tmp_path / "other.txt")
+    (tmp_path / "other.txt").write_text("nobody's business")
     accompany_pages(course, lesson)
-    assert not secret(course, "ada").exists()
+    assert secret(course, "ada").read_text().startswith("nobody's ")
+    assert secret(course, "ada").read_text() != "nobody's business"
+    assert (tmp_path / "other.txt").read_text() == "nobody's business"

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode, from_dict, reads
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.server_extensions.formgrader.handlers import template_path
-from traitlets.config import Configurable
+from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.nbgrader_bridge.feedback_steps import (
@@ -215,3 +216,21 @@ def test_the_mark_scheme_of_a_task_is_not_shown() -> None:
     scheme = "Explain.\n\n### BEGIN MARK SCHEME\nOne point for zebras.\n### END MARK SCHEME"
     task = {"cell_type": "markdown", "metadata": {"nbgrader": about}, "source": scheme}
     assert shown(flatten_task=task)["flatten-task"].source == "Explain.\n"
+
+
+def test_the_marks_are_those_that_the_configuration_names() -> None:
+    config = Config()
+    config.ClearHiddenTests.begin_test_delimeter = "BEGIN SECRET"
+    config.ClearHiddenTests.end_test_delimeter = "END SECRET"
+    config.ClearMarkScheme.begin_mark_scheme_delimeter = "BEGIN RUBRIC"
+    config.ClearMarkScheme.end_mark_scheme_delimeter = "END RUBRIC"
+    about = {"schema_version": 3, "points": 2, "locked": True, "solution": False}
+    test = {"grade_id": "test", "grade": True, "task": False, **about}
+    task = {"grade_id": "task", "grade": False, "task": True, **about}
+    hidden = "a\n# BEGIN SECRET\nassert f(4711)\n# END SECRET\nb"
+    cells = [
+        new_code_cell(hidden, metadata={"nbgrader": test}),
+        new_markdown_cell("a\nBEGIN RUBRIC\n4711\nEND RUBRIC\nb", metadata={"nbgrader": task}),
+    ]
+    notebook, _ = WithholdHiddenTests(config=config).preprocess(new_notebook(cells=cells), {})
+    assert [cell.source for cell in notebook.cells] == ["a\nb", "a\nb"]

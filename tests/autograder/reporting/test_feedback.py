@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import dataclasses
 import html
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -12,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 from msgspec.structs import replace
+from PIL import Image
 
 from autograder.answer_bank.bank import BankAnswer, bank_path, read_bank
 from autograder.answer_bank.engine_runner import run_batched
@@ -24,7 +28,7 @@ from autograder.lessons.release import class_editions
 from autograder.nbgrader_bridge.gradebook_entry import GradebookEntry
 from autograder.records.model import CheckRecord, ExerciseRecord, Status
 from autograder.reporting import feedback
-from autograder.reporting.feedback import WITHHELD, hidden_lines, page_of, secret_lines, write_pages
+from autograder.reporting.feedback import WITHHELD, hidden_in_tests, page_of, write_pages
 from autograder.reporting.misconceptions import explanations
 from course.inspection.facts import facts
 from tests.autograder import tiny
@@ -250,7 +254,7 @@ BESIDE_ITS_TEST: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("about", BESIDE_ITS_TEST, ids=str)
 def test_what_quotes_a_hidden_test_is_left_out_whole(course: Path, about: dict[str, Any]) -> None:
-    (line, *_) = hidden_lines(find_lesson(course, SLUG).exercise("flatten"))
+    (line, *_) = hidden_in_tests(find_lesson(course, SLUG).exercise("flatten")).lines
     error = {"output_type": "error", "ename": "ValueError", "evalue": f"guess 1\n{line}\nguess 2"}
     answer = cell("def flatten(x): steal()", **error)
     one = replace(failing(message="look here", actual="y"), **about.get("exercise", {}))
@@ -260,7 +264,7 @@ def test_what_quotes_a_hidden_test_is_left_out_whole(course: Path, about: dict[s
 
 
 def test_a_made_up_table_that_quotes_a_hidden_test_is_left_out_too(course: Path) -> None:
-    (line, *_) = hidden_lines(find_lesson(course, SLUG).exercise("flatten"))
+    (line, *_) = hidden_in_tests(find_lesson(course, SLUG).exercise("flatten")).lines
     for key in ("name", "message", "actual", "call", "misconception"):
         one = replace(failing(**{key: f"\x1b[1m{line}", "expected": "x"}), isolated=False)
         found = page(course, one)
@@ -268,7 +272,7 @@ def test_a_made_up_table_that_quotes_a_hidden_test_is_left_out_too(course: Path)
 
 
 def test_a_guess_is_not_confirmed_where_the_hidden_tests_ran_apart(course: Path) -> None:
-    (line, *_) = hidden_lines(find_lesson(course, SLUG).exercise("flatten"))
+    (line, *_) = hidden_in_tests(find_lesson(course, SLUG).exercise("flatten")).lines
     error = {"output_type": "error", "ename": "ValueError", "evalue": line}
     found = page(course, failing(message=line), cells=cell("def flatten(x): guess()", **error))
     assert (found.count(html.escape(line)), WITHHELD in found) == (2, False)
@@ -280,10 +284,51 @@ def test_values_of_a_hidden_check_are_not_shown_even_if_a_record_has_them(course
     assert "[1, 5, 9]" not in found
 
 
-def test_short_and_public_lines_are_not_withheld() -> None:
-    assert secret_lines(
-        ["):", "torch.float64,", "x = secret(1)", "y = shown(1)"], "y = shown(1)"
-    ) == ("x = secret(1)",)
+# In plain style the test of an exercise runs beside its answer.
+
+
+def plain_page(course: Path, said: str, tests: str, **about: Any) -> str:
+    """The page of who says this in `double`, where `tests` are those of `flatten` as it ran."""
+    lesson = find_lesson(course, SLUG)
+    test = lesson.exercise("flatten").test_id
+    error = {"output_type": "error", "ename": "ValueError", "evalue": said}
+    cells = {"double": {"source": "x = 1", "outputs": [error], "metadata": {}}}
+    if tests:
+        cells[test] = {"source": tests, "outputs": [], "metadata": {}}
+    beside = [replace(one, isolated=False) for one in (flatten(1.0), double(1.0))]
+    return page(course, *beside, cells=cells, **about)
+
+
+def test_what_counts_is_the_test_as_it_was_when_it_ran(course: Path) -> None:
+    line = "assert square(1763)==3108169"
+    then = f"assert square(2)==4\n# BEGIN HIDDEN TESTS\n{line}\n# END HIDDEN TESTS"
+    assert WITHHELD in plain_page(course, line, then)
+    assert WITHHELD not in plain_page(course, line, "")
+    assert WITHHELD not in plain_page(course, "assert square(2)==4", then)
+    unreadable = f"{line}\n# END HIDDEN TESTS"
+    assert WITHHELD in plain_page(course, line, unreadable)
+
+
+def test_numbers_in_a_table_of_checks_are_mostly_its_own(course: Path) -> None:
+    """Our tests make tables, also where they run beside the answer, as on macOS."""
+    one = find_lesson(course, SLUG).exercise("double")
+    then = "from course import Check\n# BEGIN HIDDEN TESTS\nf(4711, 47110)\n# END HIDDEN TESTS"
+    cells = {one.test_id: {"source": then, "outputs": [], "metadata": {}}}
+    for number, withheld in (("4711", False), ("47110", True)):
+        checks = (CheckRecord("it is right", False, actual=number),)
+        beside = replace(double(1.0, checks=checks), isolated=False)
+        assert (WITHHELD in page(course, beside, cells=cells)) is withheld
+    assert WITHHELD in plain_page(course, "4711", then.replace("double", "flatten"))
+
+
+def test_what_only_the_solution_has_is_not_shown_to_anyone(course: Path) -> None:
+    one = find_lesson(course, SLUG).exercise("flatten")
+    (line, *_) = hidden_in_tests(one).lines
+    solution = f"### BEGIN SOLUTION\n# tried: {line}\n### END SOLUTION"
+    tried = dataclasses.replace(one, answer_source=f"{one.answer_source}\n{solution}")
+    assert line in hidden_in_tests(tried).lines
+    given = dataclasses.replace(one, answer_source=f"# {line}\n{one.answer_source}")
+    assert line not in hidden_in_tests(given).lines
 
 
 def spread(answers: Sequence[BankAnswer]) -> list[BankAnswer]:
@@ -323,8 +368,10 @@ def assert_nothing_hidden(
     # A line that also stands in what every learner got is no secret: `lambda: (`.
     released = json.loads(class_editions(course, [lesson])[f"{lesson.slug}/{lesson.slug}.ipynb"])
     public = "\n".join("".join(cell["source"]) for cell in released["cells"])
+    # What a solution says as well, `raise IndexError`, a check's name may say in passing.
+    public += "\n".join(one.answer_source for one in lesson.exercises)
     public += public.replace("`", "")  # as a page shows a task's words
-    lines = [line for one in lesson.exercises for line in hidden_lines(one)]
+    lines = [line for one in lesson.exercises for line in hidden_in_tests(one).lines]
     hidden = [line for line in lines if line not in public]
     assert len(hidden) >= 3
     found, own = bank_page(course, lesson, run)
@@ -345,6 +392,42 @@ def test_no_page_of_any_lesson_holds_a_hidden_line(lesson: Lesson) -> None:
 
 
 # The command.
+
+
+def test_the_page_of_several_notebooks_is_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course, lesson = classroom(tmp_path, "ada")
+    graded(course)
+    copies = [tmp_path / f"{name}.ipynb" for name in ("a #1", "b")]
+    for copy in copies:
+        copy.write_bytes(lesson.source.read_bytes())
+    parts = tuple(dataclasses.replace(lesson, source=copy) for copy in copies)
+    several = dataclasses.replace(lesson, source=copies[0], parts=parts)
+    rows = feedback.graded_rows(course, lesson)
+    monkeypatch.setattr(feedback, "graded_rows", lambda *about: rows)
+    (path,) = write_pages(course, several)
+    assert path.name == "a #1.html"
+    other = path.with_name("b.html").read_text()
+    assert '<a href="a%20%231.html">a #1.html</a>' in other
+    assert "Your exercises" not in other
+
+
+def test_a_page_shows_so_many_pictures_and_names_the_others(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    views = {"source": "see", "outputs": [], "metadata": {}}
+    drawn = io.BytesIO()
+    Image.new("RGB", (1, 1)).save(drawn, "PNG")
+    png = base64.b64encode(drawn.getvalue()).decode()
+    both = {**views, "attachments": {n: {"image/png": png} for n in ("a.png", "b.png")}}
+    monkeypatch.setattr(feedback, "_PICTURE_CHARS", 150)
+    lesson = find_lesson(course, SLUG)
+    by_hand = dataclasses.replace(lesson.exercise("flatten"), manual=True)
+    asked = dataclasses.replace(lesson, exercises=(by_hand,))
+    found = page_of(record("ada", flatten(1.0)), asked, {}, {"flatten": both})
+    assert found.count("data:image/png") == 1
+    assert "b.png: a drawing (SVG), a very large picture, or one too many" in found
 
 
 def test_pages_are_written_where_nbgrader_releases_feedback_from(tmp_path: Path) -> None:

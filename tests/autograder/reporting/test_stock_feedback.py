@@ -19,7 +19,7 @@ from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import Lesson, all_lessons, find_lesson
 from autograder.nbgrader_bridge.feedback_steps import WithholdHiddenTests
 from autograder.nbgrader_bridge.registration import register
-from autograder.reporting.feedback import hidden_lines
+from autograder.reporting.feedback import hidden_in_tests
 
 ROOT = Path(__file__).parents[3]
 LESSONS = all_lessons(ROOT)
@@ -66,7 +66,7 @@ def secrets_of(lesson: Lesson) -> list[str]:
     everybody = "\n".join("".join(c["source"]) for c in json.loads(edition.read_text())["cells"])
     everybody += everybody.replace("`", "")  # as a page shows a task's words
     everybody += "".join(one.answer_source for one in lesson.exercises)  # Ada's own
-    lines = [line for one in lesson.exercises for line in hidden_lines(one)]
+    lines = [line for one in lesson.exercises for line in hidden_in_tests(one).lines]
     return [line for line in lines if line not in everybody]
 
 

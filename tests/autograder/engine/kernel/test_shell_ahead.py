@@ -140,3 +140,40 @@ def test_two_cells_of_one_text_have_names_of_their_own() -> None:
     steps = [("a", "visible"), ("b", "visible"), ("a", "rest"), ("b", "rest")]
     (_, _, (first,)), (_, _, (second,)) = in_parts({"a": text, "b": text}, *steps)[2:]
     assert first != second
+
+
+def test_a_cell_that_cannot_be_cut_is_the_rest_as_a_whole() -> None:
+    awaits = "import asyncio\nawait asyncio.sleep(0)\n### BEGIN HIDDEN TESTS\n7"
+    assert in_parts({"a": awaits}, ("a", "visible"), ("a", "rest")) == [
+        [1, True, []],
+        [1, False, ["7"]],
+    ]
+
+
+def test_the_value_of_a_cell_is_shown_where_one_statement_is_all_of_it() -> None:
+    magic = "%%capture\nx = 1\n### BEGIN HIDDEN TESTS\nx"
+    cells = {"a": magic, "b": "(7,\n### BEGIN HIDDEN TESTS\n8)"}
+    assert in_parts(cells, ("a", "visible"), ("a", "rest"), ("b", "visible"), ("b", "rest"))[
+        1:
+    ] == [
+        [1, False, []],
+        [2, True, []],
+        [2, False, ["(7, 8)"]],
+    ]
+
+
+def test_a_value_above_the_hidden_tests_is_shown_too() -> None:
+    cells = {"a": "7\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS"}
+    assert in_parts(cells, ("a", "visible"), ("a", "rest")) == [[1, True, ["7"]], [1, False, []]]
+
+
+def test_the_lines_of_a_cell_are_kept_as_python_numbers_them() -> None:
+    code = """
+import linecache
+from autograder.engine.kernel.shell import new_shell
+shell = new_shell()
+name = shell.compile.cache("a\\u2028b\\x0cc\\nd", 1)
+print(linecache.getline(name, 2).strip())
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "d\n"

@@ -226,6 +226,22 @@ def test_every_file_that_is_shown_is_shown_for_reading_only() -> None:
     assert "--unshare-net" in argv
 
 
+def test_of_a_prefix_that_is_no_environment_only_pythons_directories_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exchange of nbgrader lies in /usr/local/share."""
+    for name in ("bin", "lib", "share/nbgrader/exchange"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    exchange = tmp_path / "share" / "nbgrader" / "exchange"
+    assert {tmp_path / "bin", tmp_path / "lib"} < {*shown_directories()}
+    assert not is_shown(exchange)
+    (tmp_path / "pyvenv.cfg").touch()
+    assert tmp_path in shown_directories()
+    argv = sandboxed(Limits(), [5], [exchange]).argv
+    assert argv[argv.index(str(exchange)) - 1] == "--tmpfs"
+
+
 def test_what_is_hidden_is_covered_even_where_it_lies_below_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

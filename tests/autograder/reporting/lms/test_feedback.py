@@ -20,7 +20,7 @@ from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult
-from autograder.reporting.feedback import hidden_lines
+from autograder.reporting.feedback import hidden_in_tests
 from autograder.reporting.lms.feedback import _folder_name, _folder_names
 from autograder.submissions.collect import collect
 from autograder.submissions.matching import read_roster
@@ -146,7 +146,7 @@ def test_nothing_hidden_and_no_secret_of_the_exchange_goes_along(moodle: CourseD
     main.main(["feedback", "--course", str(moodle.root)])
     pages = sent(moodle, "moodle")
     exercises = find_lesson(moodle.root, SLUG).exercises
-    hidden = [line for one in exercises for line in hidden_lines(one)]
+    hidden = [line for one in exercises for line in hidden_in_tests(one).lines]
     assert (len(pages), len(hidden)) == (2, 6)
     for page in pages.values():
         assert [line for line in (*hidden, "between us") if line in html.unescape(page)] == []
