@@ -13,10 +13,10 @@ from typing import Any
 
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import without_markers
+from course.testing.points import MOST_SHARE
 
 __all__ = ["MOST_SHARE", "NAMES", "constant_answer"]
 
-MOST_SHARE = 0.2
 _EMPTY, _ARGUMENT, _ERROR = "empty body", "first argument", "error"
 _VALUES = {
     "0": "0",
