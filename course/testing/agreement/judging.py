@@ -131,8 +131,11 @@ class Judgement:
 
         Whichever one result fits several cases, it takes no work to give it always, nor to give
         an argument back: the share is that of the other cases, and of all these shares the
-        smallest. None where an idle answer is right everywhere, which tells nothing.
+        smallest. None where an idle answer is right everywhere, or nothing but what hangs on a
+        result is compared, which tells nothing.
         """
+        if {"values", "arguments"}.isdisjoint(self.aspects):
+            return None
         differ = {id(one.case) for one in self.differences}
         if not differ and not any(self.idle_ways()):
             return 1.0
