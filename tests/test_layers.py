@@ -135,6 +135,7 @@ AUTOGRADER = {
     | {"course.inspection", "course.testing", "course.claims"},
     "autograder.answer_bank": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.runners", "course.figures"}
+    | {"course.testing", "course.hidden_lines"}
     | {ENGINE, *INSIDE},
     "autograder.simulation": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}

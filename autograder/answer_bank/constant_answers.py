@@ -1,7 +1,8 @@
 """Answers that do no work: what anybody could hand in without reading the exercise.
 
 Each turns the functions, classes and values that a test cell asks for into ones that give the
-same thing whatever they are asked.  None may get more than a fifth of an exercise's points.
+same thing whatever they are asked; the last one knows what the visible checks ask, by heart.  None
+may get more than a fifth of an exercise's points.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+from autograder.answer_bank.shown_answers import by_heart
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import without_markers
+from course.testing.points import MOST_SHARE
 
 __all__ = ["MOST_SHARE", "NAMES", "constant_answer"]
 
-MOST_SHARE = 0.2
-_EMPTY, _ARGUMENT, _ERROR = "empty body", "first argument", "error"
+_EMPTY, _ARGUMENT, _ERROR, _BY_HEART = "empty body", "first argument", "error", "by heart"
 _VALUES = {
     "0": "0",
     "1": "1",
@@ -27,7 +29,7 @@ _VALUES = {
     "empty tensor": "__import__('torch').empty(0)",
     "anything": "__import__('unittest.mock').mock.MagicMock()",
 }
-NAMES = (_EMPTY, *_VALUES, _ARGUMENT, _ERROR)
+NAMES = (_EMPTY, *_VALUES, _ARGUMENT, _ERROR, _BY_HEART)
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -37,8 +39,14 @@ def constant_answer(exercise: Exercise, name: str) -> str:
 
     Signatures, base classes and decorators are those of the solution, so that calls reach it. A
     generator and a context manager yield the constant once; with an empty body, nothing and None.
+    By heart, functions give what the visible checks ask; where there is a class, it is as good as
+    an empty body.
     """
     made = {one: node for node in _parsed(exercise).body for one in _names(node)}
+    functions = [isinstance(made.get(one), _Function) for one in exercise.asked]
+    if name == _BY_HEART and functions and all(functions):
+        solution = without_markers(exercise.answer_source)
+        return by_heart(solution, exercise.asked, exercise.test_source)
     parts = [
         node for node in _parsed(exercise).body if isinstance(node, ast.Import | ast.ImportFrom)
     ]

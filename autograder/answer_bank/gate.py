@@ -4,8 +4,8 @@ Every answer of a bank is put into the notebook and graded.  A right one must ge
 wrong one must lose some, and the misconception it was written for must be among those that the
 failed checks name; the first wrong one, that of the exercise's main misconception, must fail a
 check that learners see; the untouched stub must get nothing and count as not attempted; the
-source's own solution must get everything, and so must what the bank calls the same.  Ten answers
-that do no work are tried on every exercise, and get a fifth of its points at most.
+source's own solution must get everything, and so must what the bank calls the same.  Eleven
+answers that do no work are tried on every exercise, and get a fifth of its points at most.
 
 A share of the wrong answers, of those that do no work and of the mutants that change nothing can be
 tried, always the same ones, and three times that share of the right answers; solutions and stubs

@@ -2911,3 +2911,6 @@ class PaddedBatch:
 
     def pin_memory(self):
         return PaddedBatch(self.tokens.pin_memory(), self.lengths.pin_memory())
+
+
+# %% constant worker-seed: what a worker is asked by is its seed, which no argument tells

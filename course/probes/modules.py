@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dis import get_instructions
 from types import (
     BuiltinFunctionType,
     CellType,
     CodeType,
+    FrameType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
     ModuleType,
 )
 from typing import Any
+
+from torch.overrides import TorchFunctionMode
 
 from course.inspection.global_state import unwatched
 from course.inspection.parts import held_within, parts_of
@@ -25,41 +30,100 @@ __all__ = ["modules_named", "names_used"]
 
 
 @probe
-def modules_named(function: Any) -> list[str]:
+def modules_named(function: Any, calls: Sequence[Sequence[Any]] = ()) -> list[str]:
     """The modules of the functions, classes and modules that `function` is, imports or names.
 
     Functions and classes of the learner's own are followed, and so are partials, containers and
     attributes of objects that these name. Sorted, each once. A function of `course` is named by
     its module, `course.inspection.strides`, whatever the name it was imported under.
 
+    No list of ways to a function is complete: with `calls` it is called, too, and the modules of
+    all functions of torch, NumPy and the course count that run meanwhile.
+
     Args:
         function: The answer: a function, class or module.
+        calls: The arguments of each call; hidden ones, or an answer may tell what it is asked.
 
     Raises:
         NotImplementedError: Nothing has been written yet; a call would raise it, too.
     """
     function = unwatched(function)
     _refuse_stub(function)
-    return sorted(set(_modules(function, set())))
+    with running() as ran:
+        _call_each(function, calls)
+    return sorted({*_modules(function, set()), *(module for module, _ in ran)})
 
 
 @probe
-def names_used(function: Any) -> list[str]:
+def names_used(function: Any, calls: Sequence[Sequence[Any]] = ()) -> list[str]:
     """The globals and attributes that the code of `function` names, of its helpers as well.
 
     For what is forbidden by every name: `reshape` of NumPy is seen like that of torch, and
     `ShortTensor` under whatever name it was imported, or inside of a partial, a container or an
-    object. Helpers are the learner's own functions, and the methods of their classes.
+    object. Helpers are the learner's own functions, and the methods of their classes. With `calls`,
+    the names of all functions of torch, NumPy and the course count that run meanwhile.
 
     Args:
         function: The answer: a function, class or module.
+        calls: The arguments of each call; hidden ones, or an answer may tell what it is asked.
 
     Raises:
         NotImplementedError: Nothing has been written yet; a call would raise it, too.
     """
     function = unwatched(function)
     _refuse_stub(function)
-    return sorted(set(_names_of(function, set(), is_answer=True)))
+    with running() as ran:
+        _call_each(function, calls)
+    return sorted({*_names_of(function, set(), is_answer=True), *(name for _, name in ran)})
+
+
+@contextmanager
+def running() -> Iterator[set[tuple[str, str]]]:
+    """Notes which functions of torch, NumPy and the course run while it is entered.
+
+    Each is its module and its name. Functions of Python are seen in every thread, those of torch
+    wherever they are called from, and other ones of C where Python code calls them.
+    """
+    ran: set[tuple[str, str]] = set()
+
+    def note(module: object, name: object) -> None:
+        module = str(module)
+        if module.partition(".")[0] in _LIBRARIES and not f"{module}.".startswith(_OURS):
+            ran.add((module, str(name)))
+
+    def noted(frame: FrameType, event: str, called: Any) -> None:
+        if event == "call":
+            note(frame.f_globals.get("__name__"), frame.f_code.co_name)
+        elif event == "c_call":
+            owner = called.__module__ or type(called.__self__).__module__
+            note(owner, called.__name__)
+
+    class Noting(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            note("torch", getattr(function, "__name__", ""))
+            return function(*args, **(kwargs or {}))
+
+    before = sys.getprofile()
+    with Noting():
+        sys.setprofile(noted)
+        threading.setprofile(noted)
+        try:
+            yield ran
+        finally:
+            sys.setprofile(before)
+            threading.setprofile(None)
+
+
+# What runs around any call: the modes, what is printed, the notes themselves.
+_OURS = ("course.testing.", "course.probes.", "course.inspection.concurrency.", "torch.overrides.")
+
+
+def _call_each(function: Any, calls: Sequence[Sequence[Any]]) -> None:
+    for args in calls:
+        with suppress(Exception):  # which inputs are refused is another check's affair
+            function(*args)
 
 
 def _own_name(value: Any) -> str | None:

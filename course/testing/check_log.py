@@ -62,14 +62,16 @@ class CheckLog:
         error_is_fine: bool = False,
         ended: ErrorFacts | None = None,
         evident: bool = False,
+        right_share: float | None = None,
     ) -> None:
         """Run one check and keep its result.
 
-        `how` is what the author said of it: name, message, misconception, weight, guard. It is
-        not tried where one of its `subjects` is absent, or ended in an exception unless
+        `how` is what the author said of it: name, message, misconception, weight, guard. It is not
+        tried where one of its `subjects` is absent, or ended in an exception unless
         `error_is_fine`. `ways` are those to pass it without work; `ended` is the exception that
         ended everything it compares; `evident` says that what came back is what the misconception
-        predicts. Raises TypeError where `how` holds anything else.
+        predicts; `right_share` is how much of a comparison of many cases came out right. Raises
+        TypeError where `how` holds anything else.
 
         An exception is told once: a check that it took, after another one has told of it, was not
         reached, unless the exception shows what its author believes.
@@ -121,6 +123,7 @@ class CheckLog:
                 reached=not told,
                 call=None if hidden else self._call_behind(absent) or _call_of(failure, subjects),
                 suspected=suspected,
+                right_share=right_share,
             )
         )
         take_missed()  # what a belief's condition looked at is nothing to the next check

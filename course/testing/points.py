@@ -4,6 +4,9 @@ Some checks hold without any work: the arguments of a function that returns `Non
 and one that always says `False` is right half of the time. Such a check is worth as much as the
 answer shows elsewhere: nothing where no check holds that the idle answer fails, and everything
 once half of them hold.
+
+What visible checks ask stands in the notebook, with its results. Where the hidden ones show that
+(almost) no other input comes out right, all that is shown is worth what a constant may get at most.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from course.testing.tolerance import EXACT, Tolerance
 __all__ = [
     "CONSTANTS",
     "GUARD",
+    "MOST_SHARE",
     "RAISING",
     "SELF",
+    "SHOWN",
     "Weighed",
     "idle_ways",
     "note_on",
@@ -34,6 +39,9 @@ __all__ = [
 GUARD = "doing nothing"
 RAISING = "always raising"
 SELF = "returning the argument"
+SHOWN = "giving what is shown"
+MOST_SHARE = 0.2  # of the points, for an answer that does no work
+_HARDLY = 0.1  # the share of other inputs below which an answer does nothing but what is shown
 _SCALAR = (str, int, float)
 CONSTANTS: dict[str, Any] = {
     "None": None,
@@ -58,6 +66,14 @@ class Weighed(Protocol):
     @property
     def passed(self) -> bool:
         """Whether it holds."""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether its input stands nowhere in the notebook."""
+
+    @property
+    def right_share(self) -> float | None:
+        """Where it compares many cases: the share of them that comes out right."""
 
     @property
     def idle_ways(self) -> frozenset[str]:
@@ -100,10 +116,11 @@ def worth(checks: Sequence[Weighed]) -> list[tuple[float, str]]:
     # What guards need is work that was paid for: a constant that is right by luck is not.
     working = [GUARD not in those for those in ways]
     paid = _share((c.weight, e) for c, (e, _), w in zip(checks, first, working, strict=True) if w)
-    return [
+    earned = [
         one if works or not check.passed else (_grown(paid), GUARD)
         for check, one, works in zip(checks, first, working, strict=True)
     ]
+    return _for_show(checks, earned) if _right_elsewhere(checks, ways) < _HARDLY else earned
 
 
 def note_on(share: float, way: str, hidden: bool) -> str:
@@ -113,8 +130,54 @@ def note_on(share: float, way: str, hidden: bool) -> str:
     """
     if share >= 1:
         return ""
+    if way == SHOWN:
+        return _SHOWN_NOTE
     told = "an empty answer" if way == GUARD else "an answer that does no work" if hidden else way
     return f"Passes, but so would {told}; full credit once the others pass."
+
+
+_SHOWN_NOTE = (
+    "Passes, but with other inputs hardly anything came out right: what is shown in the notebook, "
+    f"and what an idle answer passes, count for {MOST_SHARE:.0%} of the points at most."
+)
+
+
+def _right_elsewhere(checks: Sequence[Weighed], ways: Sequence[frozenset[str]]) -> float:
+    """How much comes out right that the notebook does not show, as a share.
+
+    What compares many cases says it; where nothing does, all hidden checks of values do.
+    """
+    many = [one for one in checks if one.right_share is not None]
+    if many:
+        return _share((one.weight, one.right_share or 0.0) for one in many)
+    hidden = [
+        (one, those)
+        for one, those in zip(checks, ways, strict=True)
+        if one.hidden and GUARD not in those
+    ]
+    shares = [1.0]
+    for way in {"", *set[str]().union(*(those for _, those in hidden))}:
+        shares.append(_share((one.weight, one.passed) for one, those in hidden if way not in those))
+    return min(shares)
+
+
+def _for_show(
+    checks: Sequence[Weighed], earned: Sequence[tuple[float, str]]
+) -> list[tuple[float, str]]:
+    """What the checks earn where nothing but what they show comes out right.
+
+    Hidden checks of values that hold all the same keep their points.
+    """
+    shown = [not one.hidden or bool(one.idle_ways) for one in checks]
+    both = list(zip(checks, earned, shown, strict=True))
+    most = MOST_SHARE * sum(one.weight for one in checks)
+    gained = sum(one.weight * share for one, (share, _), of_it in both if of_it)
+    if gained <= most:
+        return list(earned)
+    return [
+        (share * most / gained, SHOWN) if of_it and share else (share, way)
+        for _, (share, way), of_it in both
+    ]
 
 
 def _tried(holds: Callable[[Any], bool], value: Any) -> bool:

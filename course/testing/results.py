@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import torch
 
 from course.error_names import error_name
 from course.inspection.facts import TensorFacts
-from course.testing.points import note_on, worth
+from course.testing.points import SHOWN, note_on, worth
 from course.testing.recording import OUR_FAULT
 
 __all__ = ["CheckResult", "Failure", "Points", "TestResult"]
@@ -58,6 +58,7 @@ class CheckResult:
     took what it looks at and a check before has told of that. `call` is the call that led there, as
     code. `misconception` is what the learner is told to believe perhaps;
     `suspected` one that the check names, where another has better evidence or just as much.
+    `right_share` is how much of a comparison of many cases came out right.
     """
 
     name: str
@@ -74,6 +75,7 @@ class CheckResult:
     reached: bool = True
     call: str | None = None
     suspected: str | None = None
+    right_share: float | None = None
 
     @classmethod
     def of(
@@ -91,6 +93,7 @@ class CheckResult:
         reached: bool = True,
         call: str | None = None,
         suspected: str | None = None,
+        right_share: float | None = None,
     ) -> CheckResult:
         """The result of a check; `message` is the author's explanation of a failure.
 
@@ -98,7 +101,7 @@ class CheckResult:
         mislead, and only the reason is told.
         """
         one = cls(name, failure is None, True, hidden, misconception, "", None, None, weight)
-        one = replace(one, idle_ways=idle_ways)
+        one = replace(one, idle_ways=idle_ways, right_share=right_share)
         if failure is None:
             return one
         one = replace(one, reached=reached, suspected=suspected)
@@ -119,13 +122,26 @@ class CheckResult:
     def to_dict(self) -> dict[str, Any]:
         """The record of this check as plain data."""
         layouts = [layout.to_dict() for layout in self.layouts] or None
-        told = {key: value for key, value in vars(self).items() if key != "idle_ways"}
+        told = {key: value for key, value in vars(self).items() if key not in _NOT_TOLD}
         return {**told, "layouts": layouts}
 
 
-def _noted(check: CheckResult, share: float, way: str) -> CheckResult:
-    """The check, saying why it counts in part where it holds and does."""
-    return replace(check, message=note_on(share, way, check.hidden)) if check.passed else check
+_NOT_TOLD = ("idle_ways", "right_share")  # what points are made of, and nobody else's affair
+
+
+def _noted(
+    checks: Sequence[CheckResult], earned: Sequence[tuple[float, str]]
+) -> Iterator[CheckResult]:
+    """The checks, saying why one counts in part where it holds and does; of all that, once."""
+    told = False
+    for check, (share, way) in zip(checks, earned, strict=True):
+        note = (
+            note_on(share, way, check.hidden)
+            if check.passed and not (told and way == SHOWN)
+            else ""
+        )
+        told = told or bool(note and way == SHOWN)
+        yield replace(check, message=note) if check.passed else check
 
 
 # What a reason may say of a hidden test: our own words to the letter, as a learner's text or class
@@ -203,7 +219,7 @@ class TestResult:
             score = min(int(100 * points * passed / total + 1e-9) / 100, points - 0.01)
         checks = _one_exception(checks)
         if attempted:
-            checks = [_noted(check, *one) for check, one in zip(checks, earned, strict=True)]
+            checks = list(_noted(checks, earned))
         else:
             # A condition on a run that never was says nothing, whether it holds or not.
             checks = [replace(check, passed=False, attempted=False) for check in checks]

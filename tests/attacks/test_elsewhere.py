@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.records.model import Status
+from course.testing.points import MOST_SHARE
 from tests.attacks.test_measuring import FULL, RIGHT, WITHOUT_ATTACK, graded
 
 WAITING_PROCESS = """\
@@ -139,12 +140,12 @@ def twice(x):
     return x * 2"""
 
 
-def test_an_answer_that_works_where_nobody_records_gains_the_points_for_operators_alone(
+def test_an_answer_by_heart_where_somebody_records_fails_the_hidden_calls_that_are_recorded(
     tmp_path: Path,
 ) -> None:
     status, score, _ = graded(tmp_path, BY_HEART)
     assert status is Status.GRADED
-    assert WITHOUT_ATTACK < score < FULL  # docs/trust.md says so
+    assert score == MOST_SHARE * FULL < WITHOUT_ATTACK  # no other hidden call is right here
 
 
 def test_a_thread_that_the_first_call_starts_is_known_in_the_second(tmp_path: Path) -> None:

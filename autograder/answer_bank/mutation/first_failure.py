@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from typing import cast
 
+from course.hidden_lines import BEGIN, END
+
 _DEEPEST = 80  # levels of indentation that Python takes, less those of the cell's own statements
 
 
@@ -34,14 +36,27 @@ def until_first_failure(test_source: str) -> str:
 def without_beliefs(test_source: str) -> str:
     """The test cell without the misconceptions that its checks name, and so much quicker.
 
-    A cell without `name = Check(…)` comes back as it is.
+    What is hidden stays hidden: points depend on it. A cell without `name = Check(…)` comes back
+    as it is.
     """
     try:
         tree = ast.parse(test_source)
     except SyntaxError:
         return test_source
     check = next((_made_by(statement) for statement in tree.body if _made_by(statement)), "")
-    return ast.unparse(_WithoutBeliefs(check).visit(tree)) if check else test_source
+    if not check:
+        return test_source
+    inside, hidden, texts = False, list[bool](), list[str]()
+    for line in test_source.splitlines():
+        inside = line.strip() == BEGIN or (inside and line.strip() != END)
+        hidden.append(inside)
+    inside = False
+    for statement in _WithoutBeliefs(check).visit(tree).body:
+        if hidden[statement.lineno - 1] != inside:
+            inside = not inside
+            texts.append(BEGIN if inside else END)
+        texts.append(ast.unparse(statement))
+    return "\n".join([*texts, END] if inside else texts)
 
 
 def _made_by(statement: ast.stmt) -> str:

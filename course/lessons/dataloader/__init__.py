@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from course.lessons.dataloader.loader_explorer import explore_loader
     from course.lessons.dataloader.simulator import LoaderPlan, run_loader
     from course.lessons.dataloader.timeline_figure import show_loader_timeline
-    from course.lessons.dataloader.timing_probes import modules_run, timed_epoch
+    from course.lessons.dataloader.timing_probes import timed_epoch
     from course.lessons.dataloader.worker_probes import (
         as_worker,
         forked,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
 from typing import Any
 
 from course.probes.decorator import probe
 from course.probes.sealing import sealed
 
-__all__ = ["modules_run", "timed_epoch"]
+__all__ = ["timed_epoch"]
 
 
 def _slow(
@@ -73,27 +70,3 @@ def timed_epoch(
 
     times = split(loader, sealed(step), sealed(lambda: now[0]))
     return {"times": list(times), "events": events}
-
-
-@probe
-def modules_run(function: Callable[..., Any], *args: Any) -> list[str]:
-    """The names of the modules of which a function ran during this call, in any thread.
-
-    Args:
-        function: The answer.
-        args: What it is called with.
-    """
-    names: set[str] = set()
-
-    def noted(frame: FrameType, event: str, _: Any) -> None:
-        names.add(str(frame.f_globals.get("__name__")))
-
-    before = sys.getprofile()
-    sys.setprofile(noted)
-    threading.setprofile(noted)
-    try:
-        function(*args)
-    finally:
-        sys.setprofile(before)
-        threading.setprofile(None)
-    return sorted(names)

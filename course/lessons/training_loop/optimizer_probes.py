@@ -7,11 +7,13 @@ The "views" that `clipped` returns are of the memory that the gradients had at f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
 from course.probes.decorator import probe
+from course.probes.modules import running
 
 __all__ = ["clipped", "optimizer_steps"]
 
@@ -24,6 +26,7 @@ def clipped(
     *,
     once: bool = False,
     frozen: bool = False,
+    noting: bool = False,
 ) -> dict[str, Any]:
     """What `clip(parameters, max_norm)` returns, and what became of these gradients.
 
@@ -33,6 +36,7 @@ def clipped(
         max_norm: Passed on.
         once: The parameters come as a generator, which ends.
         frozen: The first parameter is frozen after it got its gradient.
+        noting: Whether "ran" tells the functions of libraries that ran, each with its module.
     """
     weights = [torch.ones(()) if g is None else torch.ones_like(g) for g in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
@@ -42,7 +46,8 @@ def clipped(
         weights[0].requires_grad_(False)
     held = [weight.grad for weight in weights]
     views = [None if g is None else g.detach() for g in held]
-    result = clip((weight for weight in weights) if once else list(weights), max_norm)
+    with running() if noting else nullcontext(()) as noted:
+        result = clip((weight for weight in weights) if once else list(weights), max_norm)
     return {
         "result": result,
         "grads": [weight.grad for weight in weights],
@@ -50,7 +55,7 @@ def clipped(
         "same": [w.grad is g for w, g in zip(weights, held, strict=True)],
         "weights": [weight.detach() for weight in weights],
         "recorded": [g is not None and g.requires_grad for g in (w.grad for w in weights)],
-    }
+    } | ({"ran": sorted(".".join(one) for one in noted)} if noting else {})
 
 
 def _leaves(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -70,6 +75,7 @@ def optimizer_steps(
     frozen: bool = False,
     rates: Sequence[float] = (),
     one_memory: bool = False,
+    noting: bool = False,
 ) -> dict[str, Any]:
     """The weights after a `step(groups, state)` for each row of gradients.
 
@@ -80,17 +86,20 @@ def optimizer_steps(
         frozen: Whether the first weight requires no grad.
         rates: What every "lr" of the groups is multiplied with, step by step; none leaves them.
         one_memory: Whether gradients are written into those of the step before.
+        noting: Whether "ran" tells the functions of libraries that ran, each with its module.
     """
     made = _leaves(groups)
     weights = [weight for group in made for weight in group["params"]]
     views = [weight.detach() for weight in weights]
     state: dict[Any, Any] = {}
-    kept = list[bool]()
+    kept, ran = list[bool](), set[str]()
     for number, row in enumerate(gradients):
         held = _given(weights, row, one_memory)
         weights[0].requires_grad_(not frozen)
         _rescale(made, groups, rates[number : number + 1])
-        step(made, state)
+        with running() if noting else nullcontext(()) as noted:
+            step(made, state)
+        ran.update(".".join(one) for one in noted)
         kept += [weight.grad is one for weight, one in zip(weights, held, strict=True)]
     now = [weight for group in made for weight in group["params"]]
     return {
@@ -101,7 +110,7 @@ def optimizer_steps(
         "same": [a is b for a, b in zip(weights, now, strict=True)],
         "leaves": [weight.is_leaf and weight.requires_grad for weight in weights],
         "options": [{k: v for k, v in group.items() if k != "params"} for group in made],
-    }
+    } | ({"ran": sorted(ran)} if noting else {})
 
 
 def _given(

@@ -62,7 +62,9 @@ def agrees(
     if reference_cache.is_filling():
         expected_of(seen.asked, cases, called.standing_in, reference, "gradients" in compare)
     if lost is not None:
-        log.record(lambda: None, name, how, [Value(lost)])
+        ended_all = seen.error is not None and not lost.fault
+        share = 0.0 if ended_all or not lost.attempted else None
+        log.record(lambda: None, name, how, [Value(lost)], right_share=share)
         return
     found = judge(seen, cases, called.standing_in, reference, compare, tolerance)
     beliefs, fits, evident = how.get("misconception"), None, False
@@ -81,6 +83,7 @@ def agrees(
         found.idle_ways(),
         ended=_ended(found),
         evident=evident,
+        right_share=found.right_share,
     )
 
 

@@ -15,9 +15,9 @@ from course.serialization.received import SeenTensor, Value
 from course.testing.compare import difference
 from course.testing.inputs.cases import Case
 from course.testing.observe import is_stub
-from course.testing.tolerance import Tolerance
+from course.testing.tolerance import ANY_KIND, Tolerance
 
-__all__ = ["ASPECTS", "Call", "Difference", "Expected", "first_difference"]
+__all__ = ["ASPECTS", "Call", "Difference", "Expected", "first_difference", "nearly_right"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,20 @@ def first_difference(
         if words is not None:
             return Difference(case, _AS_TOLD.get(aspect, aspect), words)
     return None
+
+
+def nearly_right(call: Call, expected: Expected, aspects: Sequence[str]) -> bool:
+    """Whether the contents are those of the reference but for the last digits and their kind.
+
+    How they lie in memory, and what hangs on them, is another matter.
+    """
+    contents = [one for one in aspects if one in ("values", "arguments")]
+    if not contents or _ends(call, expected) is not None:
+        return False
+    return all(ASPECTS[one](call, expected, _NEARLY) is None for one in contents)
+
+
+_NEARLY = Tolerance(rtol=0.01, atol=1e-6, allow=ANY_KIND.allow)
 
 
 def _coarsest(case: Case) -> torch.dtype | None:

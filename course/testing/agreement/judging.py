@@ -12,7 +12,7 @@ import torch
 
 from course.serialization.received import Deferred
 from course.testing.agreement import reference_cache
-from course.testing.agreement.comparing import Call, Difference, Expected
+from course.testing.agreement.comparing import Call, Difference, Expected, nearly_right
 from course.testing.agreement.comparing import first_difference as _first_difference
 from course.testing.agreement.copying import copied
 from course.testing.agreement.running import run_cases
@@ -124,6 +124,44 @@ class Judgement:
         failing = {id(one.case) for one in self.differences}
         pairs = zip(self.cases, self.calls, strict=True)
         return [(case, call) for case, call in pairs if id(case) in failing]
+
+    @property
+    def right_share(self) -> float | None:
+        """How many of the cases come out right, as a share: of those that no single result fits.
+
+        Whichever one result fits several cases, it takes no work to give it always, nor to give
+        an argument back: the share is that of the other cases, and of all these shares the
+        smallest. None where an idle answer is right everywhere, or nothing but what hangs on a
+        result is compared, which tells nothing.
+        """
+        if {"values", "arguments"}.isdisjoint(self.aspects):
+            return None
+        differ = {id(one.case) for one in self.differences}
+        if not differ and not any(self.idle_ways()):
+            return 1.0
+        alike = self._alike()
+        if max(map(len, alike)) == len(self.cases):  # then the work is all that hangs on it
+            return 1 - len(differ) / len(self.cases) if differ else None
+        right = [
+            id(case) not in differ or nearly_right(call, one, self.aspects)
+            for case, call, one in zip(self.cases, self.calls, self.expected, strict=True)
+        ]
+        beside = [[one for n, one in enumerate(right) if n not in those] for those in alike]
+        return min(sum(some) / len(some) for some in beside)
+
+    def _alike(self) -> list[set[int]]:
+        """The numbers of the cases that one idle answer is right for, for each such answer."""
+        by_result: dict[str, set[int]] = {}
+        for n, one in enumerate(self.expected):
+            ended = one.error and one.error["type"]
+            left = one.args if "arguments" in self.aspects else ()
+            by_result.setdefault(repr((ended, one.result, left)), set()).add(n)
+        given: dict[int, set[int]] = {0: set()}  # by the place of the argument
+        for n, (case, one) in enumerate(zip(self.cases, self.expected, strict=True)):
+            for place, argument in enumerate(case.args if one.error is None else ()):
+                if difference(argument, one.result, ANY_KIND) is None:
+                    given.setdefault(place, set()).add(n)
+        return [*by_result.values(), *given.values()]
 
     def idle_ways(self) -> Iterator[str]:
         """The ways in which an answer without work would agree everywhere."""

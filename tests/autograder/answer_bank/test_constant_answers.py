@@ -68,8 +68,32 @@ def answered(name: str) -> dict[str, Any]:
     return made
 
 
-def test_there_are_ten_of_them() -> None:
-    assert len(NAMES) == len(set(NAMES)) == 10
+def test_there_are_eleven_of_them() -> None:
+    assert len(NAMES) == len(set(NAMES)) == 11
+
+
+def test_by_heart_is_what_the_visible_checks_ask_directly_or_by_a_probe_and_nothing_else() -> None:
+    solution = "def double(x, *, by=2):\n    return by * x"
+    test = """
+double = answer("double")
+check = Check("double")
+seen = double(3)
+check.equal(seen.result, 6)
+@probe
+def twice(f, x):
+    return f(x, by=4), f(x, by=5)
+twice(double, torch.ones(1))
+### BEGIN HIDDEN TESTS
+double(4)
+### END HIDDEN TESTS
+check.score(1)
+"""
+    exercise = Exercise("double", "X", 1.0, "double", solution, "test-double", test)
+    made: dict[str, Any] = {"torch": torch}
+    exec(constant_answer(exercise, "by heart"), made)
+    double = made["double"]
+    assert (double(3), double(torch.ones(1), by=5)) == (6, torch.tensor([5.0]))
+    assert [double(4), double(3.0), double(torch.ones(1), by=6), double(object())] == [None] * 4
 
 
 def test_every_constant_defines_what_is_asked_for_and_nothing_of_the_solution() -> None:
@@ -211,4 +235,4 @@ def test_a_constant_that_never_ends_got_nothing_once_it_ran_alone(course: Path) 
         return endless(cases)
 
     assert about_constants(run_gates([gate_of(course)], endless, run_alone=alone)) == []
-    assert len(again) == 20
+    assert len(again) == 2 * len(NAMES)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import copy
 import functools
 import importlib
+import operator
+import statistics
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -269,3 +273,77 @@ def test_a_closure_without_a_value_yet_holds_nothing() -> None:
 
     assert "later" not in names_used.here(inner)
     later = 1
+
+
+def finds_the_library(*shapes: Any) -> Any:
+    library = next(one for name, one in sys.modules.items() if name[:2] + name[2:] == "torch")
+    return getattr(library, "broadcast" + "_shapes")(*shapes)
+
+
+def asks_by_a_constant(one: Any, other: Any) -> Any:
+    return next(map(getattr(torch, "promote" + "_types"), [one], [other]))
+
+
+def asks_elsewhere(shape: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(
+            operator.attrgetter("inspection.strides")(course).row_major_strides, shape
+        )
+
+
+KEPT = {"rule": lambda shape: vars(statistics)["kept"](shape)}
+
+
+def keeps_it_in_a_module(shape: Any) -> Any:
+    return KEPT["rule"](shape)
+
+
+def knows_what_is_shown(shape: Any) -> Any:
+    return (1,) if shape == (2,) else vars(statistics)["kept"](shape)
+
+
+@pytest.mark.parametrize(
+    ("answer", "args", "ran"),
+    [
+        (finds_the_library, ((2,), (1,)), "torch.functional"),
+        (asks_by_a_constant, (torch.int8, torch.float32), "torch"),
+        (asks_elsewhere, ((2, 3),), STRIDES),
+        (keeps_it_in_a_module, ((2, 3),), STRIDES),
+        (knows_what_is_shown, ((2, 3),), STRIDES),
+    ],
+)
+def test_what_runs_is_seen_where_no_name_leads_to_it(
+    monkeypatch: pytest.MonkeyPatch, answer: Any, args: Any, ran: str
+) -> None:
+    monkeypatch.setattr(statistics, "kept", renamed, raising=False)
+    assert ran in modules_named.here(answer, [args])
+    assert sys.getprofile() is None
+
+
+def test_the_names_of_what_runs_count_whoever_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "promote_types" in names_used.here(asks_by_a_constant, [(torch.int8, torch.int16)])
+    monkeypatch.setattr(statistics, "kept", lambda data: torch.tensor(data).dtype, raising=False)
+    assert "tensor" in names_used.here(keeps_it_in_a_module, [([1, 2],)])
+    assert "tensor" not in names_used.here(keeps_it_in_a_module)
+
+
+def test_work_of_ones_own_runs_no_library_and_may_print_and_fail() -> None:
+    def own(values: Any) -> Any:
+        print(values)
+        return statistics.mean(values) / len(values)
+
+    calls = [([1.0, 2.0],), ([],)]
+    libraries = {"torch", "numpy", "course"}
+    assert not [m for m in modules_named.here(own, calls) if m.partition(".")[0] in libraries]
+    assert names_used.here(own, calls) == names_used.here(own)
+
+
+def test_what_a_table_holds_was_asked_before_and_nobody_sees_it() -> None:
+    """docs/trust.md says so: an answer whose inputs are few may ask for all of them beforehand."""
+    kinds = [torch.int8, torch.float32]
+    asked = {(one, other): torch.promote_types(one, other) for one in kinds for other in kinds}
+
+    def looks_it_up(one: Any, other: Any) -> Any:
+        return asked[one, other]
+
+    assert "promote_types" not in names_used.here(looks_it_up, [tuple(kinds)])

@@ -297,3 +297,24 @@ def test_a_step_into_new_memory_leaves_the_views_behind() -> None:
 
     seen = optimizer_steps.procedure(step, [{"params": [torch.ones(1)]}], [[torch.ones(1)]])
     assert (seen["weights"][0].item(), seen["views"][0].item()) == (2, 1)
+
+
+def test_what_a_step_or_a_clip_runs_is_noted_whatever_it_is_called() -> None:
+    def by_torch(groups: Any, state: Any) -> None:
+        vars(torch)["op" + "tim"].SGD(groups, lr=0.1).step()
+
+    def own(groups: Any, state: Any) -> None:
+        with torch.no_grad():
+            for group in groups:
+                for weight in group["params"]:
+                    weight -= 0.1 * weight.grad
+
+    def ran(step: Any) -> bool:
+        groups, row = [{"params": [torch.ones(2)], "lr": 0.1}], [torch.ones(2)]
+        found = optimizer_steps.here(step, groups, [row], noting=True)["ran"]
+        return any(one.startswith("torch.optim") for one in found)
+
+    assert (ran(by_torch), ran(own)) == (True, False)
+    clip = vars(torch.nn.utils)["clip_grad" + "_norm_"]
+    noted = clipped.here(clip, [torch.ones(2)], 0.5, noting=True)["ran"]
+    assert any(one.startswith("torch.nn.utils") for one in noted)

@@ -284,3 +284,25 @@ def test_all_cases_decide_between_beliefs_that_explain_some_of_them_alike() -> N
     beliefs = {"rare": rare, "copies": lambda x: flat(x).clone()}
     how: dict[str, Any] = {"misconception": beliefs, "compare": ("values", "memory")}
     assert judged(lambda x: flat(x).clone(), cases=cases, **how).misconception == "copies"
+
+
+def share_of(mine: Function, reference: Function = flat, **how: Any) -> float | None:
+    """How much came out right of what a comparison tried."""
+    return judged(mine, reference, **how).right_share
+
+
+def test_it_is_known_how_much_came_out_right() -> None:
+    assert share_of(flat) == 1.0
+    assert share_of(lambda x: "no") == 0.0
+    some = share_of(lambda x: flat(x) if x.dim() == 2 else None)
+    assert some is not None and 0 < some < 1
+    assert share_of(lambda x: flat(x.detach()), compare=("values", "graph")) == 1.0
+
+
+def test_what_one_result_or_the_argument_would_give_does_not_count_as_right() -> None:
+    big = lambda x: x.numel() > 6  # noqa: E731 - a reference
+    assert share_of(lambda x: True, big) == share_of(lambda x: False, big) == 0.0
+    assert share_of(big, big) == 1.0
+    assert share_of(lambda x: x) == 0.0  # right for one dimension
+    assert share_of(lambda x: None, lambda x: None) is None
+    assert share_of(lambda x: None, compare=("graph",)) is None

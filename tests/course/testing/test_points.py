@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from course import Check, answer
+from course import Check, answer, inputs
 from course.testing import results
 from course.testing.observe import observe
 from course.testing.table import html_table, text_table
@@ -189,3 +189,68 @@ def test_an_error_names_one_possibility_and_no_other(message: str, holds: bool) 
     check = Check("x")
     check.raises(observe(refuse), ValueError, match="0 and 1", among=PAIRS)
     assert check.result(1).checks[0].passed is holds
+
+
+SHOWN = """\
+check = Check("x")
+f = answer("f")
+for n in (2, 3, 4):
+    check.equal(f(n).result, n * n, name=f"{n} squared")
+check.silent(f(2))
+### BEGIN HIDDEN TESTS
+cases = [inputs.Case("a number", (n,)) for n in range(5, 60)]
+check.agrees(lambda n: n * n, cases, of=f, weight=4)
+### END HIDDEN TESTS
+result = check.result(10)
+"""
+ONE_BY_ONE = SHOWN.replace(
+    "check.agrees(lambda n: n * n, cases, of=f, weight=4)",
+    "for n in (5, 6, 7, 8):\n    check.equal(f(n).result, n * n)",
+)
+TABLE = {2: 4, 3: 9, 4: 16}
+NOTE = "with other inputs hardly anything came out right"
+
+
+def graded(cell: str, solve: Callable[..., Any]) -> results.TestResult:
+    with learner({"f": solve}):
+        found = run_cell(cell, {**NAMES, "inputs": inputs})["result"]
+    assert isinstance(found, results.TestResult)
+    return found
+
+
+@pytest.mark.parametrize("cell", [SHOWN, ONE_BY_ONE], ids=["many cases", "one by one"])
+def test_a_table_of_what_is_shown_gets_what_a_constant_may_get(cell: str) -> None:
+    result = graded(cell, TABLE.get)
+    assert result.score == 2.0
+    assert str(text_table(result)).count(NOTE) == 1 == html_table(result).count(NOTE)
+    assert "right_share" not in result.checks[-1].to_dict()
+
+
+@pytest.mark.parametrize("cell", [SHOWN, ONE_BY_ONE], ids=["many cases", "one by one"])
+def test_who_gets_other_inputs_right_keeps_what_is_shown(cell: str) -> None:
+    assert graded(cell, lambda n: n * n).score == 10.0
+    some = graded(cell, lambda n: n * n if n < 6 or n > 50 else 0)
+    assert some.score > 4.0 and NOTE not in text_table(some)
+
+
+def test_who_is_off_by_the_last_digits_everywhere_keeps_what_is_shown() -> None:
+    rough = SHOWN.replace("n * n", "n / 3").replace("equal", "close")
+    rough = rough.replace("name=", "rtol=0.01, name=")
+    result = graded(rough, lambda n: round(n / 3, 3))
+    assert result.score > 4.0 and NOTE not in text_table(result)
+
+
+YES_OR_NO = SHOWN.replace("n * n", "n % 3 == 0")
+
+
+def test_one_answer_for_all_other_inputs_is_not_work() -> None:
+    always = graded(YES_OR_NO, lambda n: TABLE.get(n, 0) == 9)
+    assert always.score == 2.0
+    knows_some = graded(YES_OR_NO, lambda n: n % 3 == 0 and n < 40)
+    assert knows_some.score > 2.0 and NOTE not in text_table(knows_some)
+
+
+def test_without_hidden_checks_all_stays_as_it_was() -> None:
+    shown = SHOWN.partition("### BEGIN")[0] + "result = check.result(10)\n"
+    assert graded(shown, TABLE.get).score == 10.0
+    assert graded(shown, {2: 4}.get).score == pytest.approx(4.16)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from course.lessons.dataloader.simulator import LoaderPlan, run_loader
-from course.lessons.dataloader.timing_probes import modules_run, timed_epoch
+from course.lessons.dataloader.timing_probes import timed_epoch
 
 Clock = Callable[[], float]
 
@@ -50,27 +48,3 @@ def test_a_loader_has_a_length_and_may_be_empty() -> None:
         return (len(loader), *in_turn(loader, step, clock))
 
     assert timed_epoch.here(measured, [], [], 2, 1)["times"] == [0, 3]
-
-
-def clocked(loads: list[float]) -> float:
-    """What the clock behind the figures says."""
-    return run_loader(LoaderPlan(tuple(loads), 1.0)).seconds
-
-
-def threaded(loads: list[float]) -> float:
-    """The same, asked for in another thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(clocked, loads).result()
-
-
-def test_the_modules_that_ran_are_named_in_every_thread() -> None:
-    assert "course.lessons.dataloader.simulator" in modules_run.here(clocked, [1.0])
-    assert "course.lessons.dataloader.simulator" in modules_run.here(threaded, [1.0])
-    assert "course.lessons.dataloader.simulator" not in modules_run.here(sum, [1.0])
-
-
-def test_nobody_is_watched_afterwards() -> None:
-    import sys
-
-    modules_run.here(clocked, [1.0])
-    assert sys.getprofile() is None

@@ -89,6 +89,14 @@ def test_without_beliefs_every_check_runs_and_gives_the_same_points() -> None:
     assert result.score == run(CELL, second=False)[1].score
 
 
+def test_without_beliefs_what_is_hidden_stays_hidden() -> None:
+    found = without_beliefs(CELL)
+    before, begin, rest = found.partition("### BEGIN HIDDEN TESTS")
+    inside, end, behind = rest.partition("### END HIDDEN TESTS")
+    assert begin and end and "the first" in before and "score" in behind
+    assert "the second" in inside and "the third" in inside and "belief" not in found
+
+
 @pytest.mark.parametrize("source", ["assert answer == 3", "def broken(:"])
 def test_a_cell_without_a_check_keeps_its_text(source: str) -> None:
     assert without_beliefs(source) == source
