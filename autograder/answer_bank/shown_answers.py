@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from course.hidden_lines import first_hidden_line
+from course.hidden_lines import first_hidden_line, lines_of
 
 __all__ = ["by_heart"]
 
@@ -93,6 +93,6 @@ def by_heart(solution: str, asked: tuple[str, ...], test: str) -> str:
         test: The text of the test cell, hidden part included.
     """
     hidden = first_hidden_line(test)
-    shown = "\n".join(test.splitlines()[: hidden - 1] if hidden else test.splitlines())
+    shown = "\n".join(lines_of(test)[: hidden - 1] if hidden else lines_of(test))
     cell = _CELL.replace("TEST", json.dumps(shown)).replace("ASKED", repr(tuple(asked)))
     return f"{solution}\n\n\n{cell}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import cast
 
-from course.hidden_lines import BEGIN, END
+from course.hidden_lines import BEGIN, END, is_hidden_in, lines_of
 
 _DEEPEST = 80  # levels of indentation that Python takes, less those of the cell's own statements
 
@@ -46,17 +46,13 @@ def without_beliefs(test_source: str) -> str:
     check = next((_made_by(statement) for statement in tree.body if _made_by(statement)), "")
     if not check:
         return test_source
-    inside, hidden, texts = False, list[bool](), list[str]()
-    for line in test_source.splitlines():
-        inside = line.strip() == BEGIN or (inside and line.strip() != END)
-        hidden.append(inside)
-    inside = False
+    lines, inside, texts = lines_of(test_source), False, list[str]()
     for statement in _WithoutBeliefs(check).visit(tree).body:
-        if hidden[statement.lineno - 1] != inside:
+        if is_hidden_in(lines, statement.lineno) != inside:
             inside = not inside
-            texts.append(BEGIN if inside else END)
+            texts.append(f"### {BEGIN if inside else END}")
         texts.append(ast.unparse(statement))
-    return "\n".join([*texts, END] if inside else texts)
+    return "\n".join([*texts, f"### {END}"] if inside else texts)
 
 
 def _made_by(statement: ast.stmt) -> str:
