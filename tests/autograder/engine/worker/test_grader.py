@@ -57,9 +57,16 @@ def test_the_executed_notebook_is_valid_and_holds_the_tables(tmp_path: Path) -> 
 
 
 def test_a_wrong_answer_loses_the_points_of_its_failed_checks(tmp_path: Path) -> None:
+    other = "def total(x):\n    return x.sum() if x[0] != 0 else x[0]\n"
+    total = answers(grade(tmp_path, exam_cells(total=other)))["total"]
+    assert (total.status, total.score) == (Status.GRADED, 2.25)
+    assert [check.hidden for check in total.failed] == [False]
+
+
+def test_an_answer_that_is_right_where_it_was_shown_alone_keeps_a_fifth(tmp_path: Path) -> None:
     first = "def total(x):\n    return x.sum() if x[0] == 0 else x[0]\n"
     total = answers(grade(tmp_path, exam_cells(total=first)))["total"]
-    assert (total.status, total.score) == (Status.GRADED, 2.25)
+    assert (total.status, total.score) == (Status.GRADED, 0.6)
     assert [check.hidden for check in total.failed] == [True]
 
 
