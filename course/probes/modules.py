@@ -81,8 +81,8 @@ def names_used(function: Any, calls: Sequence[Sequence[Any]] = ()) -> list[str]:
 def running() -> Iterator[set[tuple[str, str]]]:
     """Notes which functions of torch, NumPy and the course run while it is entered.
 
-    Each is its module and its name. Functions of Python are seen in every thread, those of torch
-    wherever they are called from, and other ones of C where Python code calls them.
+    Each is its module and its name. What Python code calls is seen in every thread; what code in C
+    calls, as `map` does, where it is torch's and in this thread.
     """
     ran: set[tuple[str, str]] = set()
 

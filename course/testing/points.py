@@ -138,7 +138,7 @@ def note_on(share: float, way: str, hidden: bool) -> str:
 
 _SHOWN_NOTE = (
     "Passes, but with other inputs hardly anything came out right: what is shown in the notebook, "
-    f"and what an idle answer passes, count for {MOST_SHARE:.0%} of the points at most."
+    f"and what an idle answer passes, count for {100 * MOST_SHARE:.0f} % of the points at most."
 )
 
 
