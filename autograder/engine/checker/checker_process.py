@@ -9,34 +9,33 @@ from __future__ import annotations
 
 import gc
 import os
-import random
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
-from hmac import compare_digest
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import torch
-
-from autograder.engine.checker.rehearsal import digest_of
+from autograder.engine.checker.common_state import CommonState
+from autograder.engine.checker.rehearsal import Generators, digest_of, random_generators
 from autograder.engine.checker.verify import Contradiction, check_reply
 from autograder.engine.kernel.shell import Part, Shell, record_with
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import (
-    MAC_NBYTES,
     Frame,
     FrameError,
+    FrameReader,
     Kind,
     endpoint,
     fd_taker,
     pack,
-    signed_parts,
+    verified_buffers,
 )
+from autograder.engine.protocol.transcript import Transcript
 from course.error_names import error_name
 from course.inspection.facts import number_apart
 from course.inspection.global_state import MISSPELT, RANDOM_STATE
+from course.notebook import keep_names_through_tests
 from course.serialization import WireError
 from course.serialization.delta_encoding import Sent
 from course.testing.answers import Asked, Request, go_on_with, use_backend
@@ -47,30 +46,91 @@ class RequestAborted(BaseException):
     """A request of the test cell got no reply that can be used; the test cell ends."""
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the worker has asked already, of what a test cell will ask.
+
+    Attributes:
+        asked: What tells the request apart, see `digest_of`.
+        number: That of the request.
+        reply: The frame that came back, None where it is still to come.
+    """
+
+    asked: bytes
+    number: int
+    reply: Frame | None
+
+    @classmethod
+    def of(cls, asked: bytes, number: int, raw: bytes) -> Told:
+        """The same, of the bytes of the reply, none where it is still to come."""
+        reader = FrameReader()
+        reader.feed(raw)
+        return cls(asked, number, reader.next())
+
+
+@dataclass
+class Begun:
+    """A test cell between its parts: what it asked and was told, and how random numbers go on."""
+
+    transcript: Transcript
+    asked: Asked = field(default_factory=Asked)
+    generators: Generators = ()
+
+
 class RemoteBackend:
     """Has a snapshot of the student process serve the requests of a test cell.
 
     The snapshot may be hostile: its frames are bounded and strictly read, and a reply has to carry
     the random number of its request.
+
+    Attributes:
+        learnt: Of the requests that this test cell sent: where it had come to, and the request.
     """
 
     def __init__(self) -> None:
         self._connection: Channel | None = None
         self._listener = Listener()
-        self._key = b""
+        self._key, self._told = b"", deque[Told]()
+        self._transcript = Transcript("", 0)
+        self.learnt: list[tuple[bytes, bytes]] = []
         self.tampered: str | None = None
         self.noticed: str | None = None
         self.failed: str | None = None
         self.grader_error: str | None = None
         self.disconnected = self.memory = self.too_large = self.left_something = False
 
-    def start_cell(self, connection: Channel | None, key: bytes) -> None:
-        """A test cell, or its rest, starts, with a connection; replies are signed with `key`."""
+    def start_cell(
+        self,
+        connection: Channel | None,
+        key: bytes,
+        transcript: Transcript,
+        told: Sequence[Told] = (),
+    ) -> None:
+        """A test cell, or its rest, starts.
+
+        Args:
+            connection: That to the snapshot.
+            key: What replies are signed with.
+            transcript: Takes what comes back.
+            told: What the worker has asked the snapshot already.
+        """
         if self._connection is not None:
             self._connection.close()
         self._connection, self._key = connection, key
+        self._transcript, self._told, self.learnt = transcript, deque(told), []
         self.tampered = self.noticed = self.failed = self.grader_error = None
         self.disconnected = self.memory = self.too_large = self.left_something = False
+
+    def end_cell(self) -> None:
+        """The test cell, or its part, has ended."""
+        if self._told and not self._has_stopped():
+            self.grader_error = OTHERWISE
+
+    def what_was_learnt(self) -> list[tuple[bytes, bytes]]:
+        """`learnt`, or nothing where that is more than is worth keeping."""
+        nbytes = sum(len(asked) for _, asked in self.learnt)
+        few = len(self.learnt) <= _MOST_LEARNT and nbytes <= _MOST_LEARNT_NBYTES
+        return self.learnt if few else []
 
     def run(self, request: Request, live: Callable[..., Any] | None) -> Observation:
         """The observation that came back; raises `RequestAborted` where none can be believed."""
@@ -78,7 +138,14 @@ class RemoteBackend:
         number = int.from_bytes(os.urandom(8), "little")
         try:
             asked = pack(Kind.ASK, number, header, buffers)
-            frame = self._answer(asked)
+            if self._told:
+                told = self._told.popleft()
+                if told.asked != digest_of(asked):
+                    raise RuntimeError(OTHERWISE)
+                number, frame = told.number, told.reply or self._await()
+            else:
+                self.learnt.append((self._transcript.state, asked))
+                frame = self._answer(asked)
             if frame.id != number:
                 raise FrameError("an answer to another question")
             seen = self._verified(request, (header["document"], buffers), frame)
@@ -94,26 +161,27 @@ class RemoteBackend:
         raise RequestAborted
 
     def _answer(self, raw: bytes) -> Frame:
-        stopped = (self.tampered, self.noticed, self.failed, self.grader_error)
-        ended = self.disconnected or self.too_large or any(stopped)
-        if self._connection is None or ended:
+        if self._connection is None or self._has_stopped():
             raise ChannelClosed
         if not self._connection.is_silent():
             raise FrameError("it spoke before it was asked")
-        forever = time.monotonic() + _FOREVER_S  # the worker disconnects when time is up
-        self._connection.send_raw(raw, forever)
-        return self._listener.wait(self._connection, forever)
+        # The worker disconnects when time is up.
+        self._connection.send_raw(raw, time.monotonic() + _FOREVER_S)
+        return self._await()
 
-    def _signed(self, frame: Frame) -> list[bytes]:
-        """The buffers of a frame that the measuring code itself has sent."""
-        parts, signature = signed_parts(frame)
-        right = blake2b(b"".join(parts), key=self._key, digest_size=MAC_NBYTES).digest()
-        if not compare_digest(right, signature):
-            raise FrameError("a reply that other code than the grader's has sent")
-        return [bytes(one) for one in parts[-len(frame.sizes) + 1 :]] if frame.sizes[1:] else []
+    def _has_stopped(self) -> bool:
+        stopped = (self.tampered, self.noticed, self.failed, self.grader_error)
+        return self.disconnected or self.too_large or any(stopped)
+
+    def _await(self) -> Frame:
+        if self._connection is None:
+            raise ChannelClosed
+        return self._listener.wait(self._connection, time.monotonic() + _FOREVER_S)
 
     def _verified(self, request: Request, sent: Sent, frame: Frame) -> Observation:
-        kind, body, buffers = frame.kind, frame.body(), self._signed(frame)
+        kind, body = frame.kind, frame.body()
+        buffers = verified_buffers(frame, self._key)
+        self._transcript.add(frame, buffers)
         if kind == Kind.FAILED and isinstance(body, dict):
             self.failed = error_name(str(body.get("error")))
             raise RequestAborted
@@ -174,19 +242,9 @@ _TOLD = 3  # cells, and things that each did
 _RARELY = (10_000, 50, 100)  # it keeps most of what it makes, and lives for one submission
 _FOREVER_S = 86_400.0
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
+OTHERWISE = "a test cell asked something else than before, though it was told the same"
+_MOST_LEARNT, _MOST_LEARNT_NBYTES = 1_000, 16 * 2**20  # requests that are reported of a cell
 _REPLY_KEYS = {"header", "before", "intact", "notices", "beside"}
-
-
-Generators = Sequence[tuple[Callable[[Any], None], Any]]
-
-
-def _generators() -> Generators:
-    """The random generators of this process: how to restore each, and its state of now."""
-    return (
-        (torch.set_rng_state, torch.get_rng_state()),
-        (random.setstate, random.getstate()),
-        (np.random.set_state, np.random.get_state()),
-    )
 
 
 def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
@@ -207,28 +265,49 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
     take_fd = fd_taker(channel)
     os.chdir(folder)
     record_with(shell, lambda event: send(Kind.EVENT, 0, event), text_chars)
+    keep_names_through_tests()  # as in a learner's notebook
     backend = RemoteBackend()
     use_backend(backend)
-    # Of test cells of which a rest is left: what they asked, and how random numbers go on.
-    begun: dict[int, tuple[Asked, Generators]] = {}
+    begun: dict[int, Begun] = {}  # test cells of which a rest is left
+    fresh = random_generators()
     while True:
-        _, _, body, key = receive()
-        connection = Channel(socket.socket(fileno=take_fd())) if body["asks"] else None
-        backend.start_cell(connection, key[0] if key else b"")
-        number, part = body["number"], Part(body["part"])
-        # One that is tried once more begins anew.
-        asked, generators = begun[number] if part is Part.REST else (Asked(), ())
-        asked.all_hidden = part is Part.REST
-        go_on_with(asked)
-        for restore, state in generators:
+        _, _, body, buffers = receive()
+        key, pending, *told = buffers or (b"", b"")
+        asks, number, part = body["asks"], body["number"], Part(body["part"])
+        connection = Channel(socket.socket(fileno=take_fd()), pending) if asks else None
+        if part is Part.REST:
+            cell = begun[number]
+            cell.transcript.begin_rest()
+        else:  # one that is tried once more begins anew
+            cell = Begun(Transcript(body["source"], body["count"]), generators=fresh)
+        already = [Told.of(*one, raw) for one, raw in zip(_asked(body["told"]), told, strict=True)]
+        backend.start_cell(connection, key, cell.transcript, already)
+        cell.asked.all_hidden = part is Part.REST
+        go_on_with(cell.asked)
+        for restore, state in cell.generators:
             restore(state)
+        common = CommonState(shell.user_ns) if asks else None
+        if asks:
+            shell.execution_count = body["count"]
         end = shell.run_part(body["source"], part, number)
+        backend.end_cell()
+        cell.generators = random_generators()
+        if not asks:
+            fresh = cell.generators  # the set-up cell's
         if end.has_rest:
-            begun[number] = asked, _generators()
+            begun[number] = cell
         about = {"error": end.error, "count": end.count, "memory": backend.memory}
         about["has_rest"] = end.has_rest
         about |= {"tampered": backend.tampered, "failed": backend.failed}
         about |= {"noticed": backend.noticed, "left_something": backend.left_something}
         about |= {"disconnected": backend.disconnected, "too_large": backend.too_large}
         about |= {"grader_error": backend.grader_error}
-        send(Kind.DONE, 0, about)
+        about["state"] = cell.transcript.state.hex()
+        about["changes_others"] = common is not None and common.has_changed(shell.user_ns)
+        learnt = backend.what_was_learnt()
+        states = [state.hex() for state, _ in learnt]
+        send(Kind.DONE, 0, {**about, "states": states}, [asked for _, asked in learnt])
+
+
+def _asked(told: list[tuple[str, int]]) -> list[tuple[bytes, int]]:
+    return [(bytes.fromhex(asked), number) for asked, number in told]

@@ -7,11 +7,15 @@ submission. A rehearsal computes it in a process that checkers are forked from; 
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
+
+import numpy as np
+import torch
 
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.protocol.frames import HEAD_NBYTES, Kind, pack
@@ -22,6 +26,8 @@ from course.testing.answers import Request, use_backend
 from course.testing.observe import Observation, with_changes
 from course.testing.recording import ErrorFacts
 
+Generators = Sequence[tuple[Callable[[Any], None], Any]]
+
 # Numbers that tell where in this process a tensor lives, not what it is.
 _PLACES = re.compile(rb'"storage":\d+,"storage_nbytes"|"alignment":\d+,"memory":\d+')
 
@@ -29,6 +35,15 @@ _PLACES = re.compile(rb'"storage":\d+,"storage_nbytes"|"alignment":\d+,"memory":
 def digest_of(asked: bytes) -> bytes:
     """What tells a request, as a frame, apart from every other, wherever its tensors live."""
     return blake2b(_PLACES.sub(b"", asked[HEAD_NBYTES:]), digest_size=16).digest()
+
+
+def random_generators() -> Generators:
+    """The random generators of this process: how to restore each, and its state of now."""
+    return (
+        (torch.set_rng_state, torch.get_rng_state()),
+        (random.setstate, random.getstate()),
+        (np.random.set_state, np.random.get_state()),
+    )
 
 
 class _Nobody:

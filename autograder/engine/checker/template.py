@@ -148,14 +148,17 @@ def _close_others(control: int) -> None:
 
 def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> None:
     """Do what is the same for every submission; raises where forks of this process would differ."""
-    from autograder.engine.checker.rehearsal import rehearse
+    from autograder.engine.checker.rehearsal import random_generators, rehearse
 
     signal.setitimer(signal.ITIMER_PROF, _REHEARSAL_S)  # SIGPROF ends the process
     os.chdir(folder)
     record_with(shell, lambda event: None, 0)
     if setup:
         shell.run(setup)
+    generators = random_generators()
     rehearse(shell, dict.fromkeys(tests))  # a gate's lesson may have a test several times
+    for restore, state in generators:
+        restore(state)
     signal.setitimer(signal.ITIMER_PROF, 0)
     if len(os.listdir("/proc/self/task")) > 1 or descendants(os.getpid()):
         raise RuntimeError("what a test cell started goes on, and a fork would lack it")

@@ -26,10 +26,12 @@ class DeadlinePassed(Exception):
 class Channel:
     """The grader's end of a channel: each call waits until its deadline at most."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, pending: bytes = b"") -> None:
+        """Make one of a connected socket; `pending` is what somebody else has read from it."""
         sock.setblocking(False)
         self._sock = sock
         self._reader = FrameReader()
+        self._reader.feed(pending)
 
     def fileno(self) -> int:
         """The descriptor to wait for."""
@@ -92,7 +94,13 @@ class Channel:
         """Whether nothing has come that was not asked for."""
         with suppress(ChannelClosed):
             self.read()
-        return self._reader.pending == 0
+        return not self._reader.pending
+
+    def take_pending(self) -> bytes:
+        """What has come and was not read as a frame; it is gone from here then."""
+        found = self._reader.pending
+        self._reader = FrameReader()
+        return found
 
     def close(self) -> None:
         """Close this end."""

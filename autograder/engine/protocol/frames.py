@@ -15,6 +15,8 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from hashlib import blake2b
+from hmac import compare_digest
 from typing import Any, NoReturn, Protocol
 
 MAGIC = b"PMf1"
@@ -138,6 +140,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def renumbered(raw: bytes, number: int) -> bytes:
+    """The frame of these bytes with another id."""
+    magic, kind, count, _, nbytes = _HEAD.unpack_from(raw)
+    return _HEAD.pack(magic, kind, count, number, nbytes) + raw[_HEAD.size :]
+
+
 def pack(kind: int, id_: int, body: Any, buffers: Sequence[Buffer] = ()) -> bytes:
     """The bytes of a frame.
 
@@ -165,6 +173,23 @@ def signed_parts(frame: Frame) -> tuple[list[Buffer], bytes]:
     return [_HEAD.pack(MAGIC, frame.kind, 0, frame.id, 0), *lengths, body, *buffers], signature
 
 
+def verified_buffers(frame: Frame, key: bytes) -> list[bytes]:
+    """The buffers of a signed frame, without its signature.
+
+    Args:
+        frame: The frame.
+        key: What the measuring code signs with.
+
+    Raises:
+        FrameError: Other code has sent it.
+    """
+    parts, signature = signed_parts(frame)
+    right = blake2b(b"".join(parts), key=key, digest_size=MAC_NBYTES).digest()
+    if not compare_digest(right, signature):
+        raise FrameError("a reply that other code than the grader's has sent")
+    return [bytes(one) for one in parts[-len(frame.sizes) + 1 :]] if frame.sizes[1:] else []
+
+
 class FrameReader:
     """Collects bytes as they come and gives whole frames back."""
 
@@ -173,9 +198,9 @@ class FrameReader:
         self._data = bytearray()
 
     @property
-    def pending(self) -> int:
-        """How many bytes of a frame that is not whole yet have come."""
-        return len(self._data)
+    def pending(self) -> bytes:
+        """What has come of frames that were not taken yet."""
+        return bytes(self._data)
 
     def feed(self, data: bytes) -> None:
         """Take bytes that came from the other end."""

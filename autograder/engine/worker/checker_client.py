@@ -18,7 +18,7 @@ from autograder.engine.kernel.shell import Part, Shell
 from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
-from autograder.engine.protocol.frames import FrameError, Kind
+from autograder.engine.protocol.frames import Frame, FrameError, Kind
 from autograder.engine.worker.deadline import Deadline, await_frame
 from autograder.engine.worker.outputs import Outputs
 from autograder.engine.worker.student_client import SnapshotConnection
@@ -56,6 +56,55 @@ class CheckerStuck(Exception):
         """`failure` is what became of the exercise."""
         super().__init__(failure.reason)
         self.failure = failure
+
+
+@dataclass(frozen=True)
+class TestPart:
+    """A test cell, or one part of it.
+
+    Attributes:
+        source: The test cell.
+        part: Which part.
+        number: That of the cell in its notebook; another may have the same text.
+        count: Its execution count.
+    """
+
+    source: str
+    part: Part = Part.ALL
+    number: int = 0
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a snapshot was asked before the checker that would have asked it.
+
+    Attributes:
+        asked: What tells the request apart, see `digest_of`.
+        number: That of the request.
+        reply: The bytes of the frame that came back, none where it is still to come.
+    """
+
+    asked: bytes
+    number: int
+    reply: bytes = b""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What became of a test cell, or its part.
+
+    Attributes:
+        outcome: What it showed, or why it did not run to its end.
+        state: Where it ended, see `Transcript`.
+        asked: Of the requests that the checker sent: where the cell had come to, and the request.
+        changes_others: Whether it changed what other test cells find.
+    """
+
+    outcome: CellOutcome
+    state: bytes
+    asked: tuple[tuple[bytes, bytes], ...]
+    changes_others: bool
 
 
 @dataclass(frozen=True)
@@ -124,24 +173,23 @@ class Checker:
             CheckerFailed: It did not run to its end before the deadline `until`.
         """
         if source and not self._is_set_up:
-            self._run(source, None, until)
+            self._run(TestPart(source), None, until)
 
     def run(
         self,
-        source: str,
+        test: TestPart,
         connection: SnapshotConnection,
         until: Deadline,
-        part: Part = Part.ALL,
-        number: int = 0,
-    ) -> CellOutcome:
+        told: Sequence[Told] = (),
+    ) -> Checked:
         """Run a test cell, or one part of it.
 
         Args:
-            source: The test cell.
+            test: The test cell, or the part; the rest is run after the visible part, by the same
+                checker.
             connection: The snapshot that its requests go to.
             until: The deadline.
-            part: The rest of a cell is run after its visible part, by the same checker.
-            number: That of the cell in its notebook; another may have the same text.
+            told: What the snapshot was asked already.
 
         Returns:
             What the cell showed, or why it did not run to its end.
@@ -150,27 +198,33 @@ class Checker:
             CheckerStuck: The cell goes on after its snapshot was disconnected.
             CheckerFailed: The checker ended or broke the protocol.
         """
-        return self._run(source, connection, until, part, number)
+        return self._run(test, connection, until, told)
 
     def _run(
         self,
-        source: str,
+        test: TestPart,
         connection: SnapshotConnection | None,
         until: Deadline,
-        part: Part = Part.ALL,
-        number: int = 0,
-    ) -> CellOutcome:
+        told: Sequence[Told] = (),
+    ) -> Checked:
         outputs, failure = Outputs(self._limits), None
         try:
-            key = () if connection is None else (connection.student.key,)
-            test = {"source": source, "asks": bool(key), "part": part, "number": number}
-            self._channel.send(Kind.TEST, 0, test, key)
+            about = {**vars(test), "asks": connection is not None}
+            about["told"] = [(one.asked.hex(), one.number) for one in told]
+            buffers = () if connection is None else (connection.student.key, connection.pending())
+            self._channel.send(Kind.TEST, 0, about, (*buffers, *(one.reply for one in told)))
             if connection is not None:
                 self._channel.send_fd(connection.fileno())
             while True:
                 try:
                     end = self._until_done(outputs, None if failure else connection, until)
-                    return _outcome(outputs, end, failure, connection)
+                    body = end.body()
+                    outcome = _outcome(outputs, body, failure, connection)
+                    states = map(bytes.fromhex, body["states"])
+                    asked = tuple(zip(states, end.buffers(), strict=True))
+                    return Checked(
+                        outcome, bytes.fromhex(body["state"]), asked, body["changes_others"]
+                    )
                 except (DeadlinePassed, _SnapshotEnded) as reason:
                     if failure is not None:
                         raise CheckerStuck(failure) from None
@@ -187,7 +241,7 @@ class Checker:
 
     def _until_done(
         self, outputs: Outputs, connection: SnapshotConnection | None, until: Deadline
-    ) -> dict[str, Any]:
+    ) -> Frame:
         while True:
             try:
                 ended = connection.has_ended if connection else _never
@@ -196,11 +250,9 @@ class Checker:
                 if connection is not None and connection.has_ended():
                     raise _SnapshotEnded from None
                 raise
-            body = frame.body()
             if frame.kind != Kind.EVENT:
-                found: dict[str, Any] = body
-                return found
-            outputs.add(body, len(frame.raw))
+                return frame
+            outputs.add(frame.body(), len(frame.raw))
             if until.is_over():
                 raise DeadlinePassed
 

@@ -23,14 +23,21 @@ from autograder.engine.limits import Limits
 from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, FailureCause
 from autograder.engine.plan import CellKind, Step
 from autograder.engine.protocol.channel import Listener
-from autograder.engine.worker.checker_client import Checker, CheckerFailed, CheckerStuck
+from autograder.engine.worker.checker_client import (
+    Checker,
+    CheckerFailed,
+    CheckerStuck,
+    TestPart,
+)
 from autograder.engine.worker.deadline import Deadline
 from autograder.engine.worker.fork_server_client import StudentForkServer
+from autograder.engine.worker.known_tests import KnownTests, Replay
 from autograder.engine.worker.outputs import Budget, Outputs
 from autograder.engine.worker.student_client import (
     CellReport,
     ProcessFailed,
     Snapshot,
+    SnapshotConnection,
     StudentProcess,
 )
 
@@ -62,6 +69,7 @@ class Execution:
         suspect: int | None = None,
         last_attempt: bool = False,
         shown: Mapping[int, CellOutcome] | None = None,
+        known: KnownTests | None = None,
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -76,6 +84,7 @@ class Execution:
             suspect: The step whose test ended the checker when all of this was tried before.
             last_attempt: A checker that breaks costs only the exercise that it was at.
             shown: What cells showed when all of this was tried before, and tests had begun.
+            known: What other submissions have shown of the lesson's test cells.
         """
         self._snapshot_places = {} if last_attempt else dict(snapshot_places or {})
         self._steps, self._material, self._limits = steps, material, limits
@@ -84,6 +93,12 @@ class Execution:
         self._student: StudentProcess | None = None
         self._checker: Checker | None = None
         self._suspect, self._last_attempt = suspect, last_attempt
+        self._known = known
+        self._replays: dict[int, Replay | None] = {}  # of test cells that have begun
+        tests = [step.index for step in steps if step.kind is CellKind.TEST]
+        first = 2 if material.setup else 1  # after the set-up cell
+        self._counts = {index: first + n for n, index in enumerate(tests)}
+        self._lost_checker = False
         self._budget = Budget(limits.outputs_nbytes)
         self._own = frozenset(material.cells)
         self.outcomes: dict[int, CellOutcome] = dict(shown or {})
@@ -226,7 +241,8 @@ class Execution:
                 if snapshot is None:
                     continue
                 outcome = run.whole(step.index, self._test(student, step, snapshot, part))
-                if self._checker is None:  # it was ended, and with it what they had bound
+                if self._lost_checker:  # and with it what they had bound
+                    self._lost_checker = False
                     run.try_begun_again()
                 if run.is_to_be_tried_again(step.index, outcome):
                     continue
@@ -243,23 +259,65 @@ class Execution:
     ) -> CellOutcome:
         if self._out_of_time():
             return CellOutcome(failure=self._out_of_time_failure())
-        if self._checker is None:
-            self._checker = self._fork_checker()
-            self._checker.set_up(self._material.setup, self._deadline(self._checker.cpu_s))
-        checker = self._checker
-        until = self._deadline(lambda: student.cpu_s() + checker.cpu_s())
+        connection = student.connection(snapshot)
+        until = self._deadline(lambda: student.cpu_s() + self._checker_cpu_s())
+        test = TestPart(step.source, part, step.index, self._counts[step.index])
+        replay = self._replay_of(test)
+        if replay is not None:
+            outcome = replay.follow(connection, until)
+            if outcome is not None:
+                return outcome
         try:
-            connection = student.connection(snapshot)
-            return checker.run(step.source, connection, until, part, step.index)
+            return self._check(test, replay, connection, until)
         except CheckerStuck as stuck:
-            self.close()
+            self._lose_checker()
             return CellOutcome(failure=stuck.failure)
         except CheckerFailed as error:
             error.step = step.index
+            if self._known is not None:
+                self._known.give_up()
             if not self._last_attempt:
                 raise
-            self.close()
+            self._lose_checker()
             return CellOutcome(failure=self._checker_failure(step, error))
+
+    def _check(
+        self,
+        test: TestPart,
+        replay: Replay | None,
+        connection: SnapshotConnection,
+        until: Deadline,
+    ) -> CellOutcome:
+        """Have the checker run a test, which goes on where `replay` has come to."""
+        if self._checker is None:
+            self._checker = self._fork_checker()
+            self._checker.set_up(self._material.setup, self._deadline(self._checker.cpu_s))
+        told = [] if replay is None else replay.told
+        if replay is not None and replay.visible is not None:
+            before = replace(test, part=Part.VISIBLE)
+            self._checker.run(before, connection, until, replay.visible)
+        self._replays[test.number] = None  # the rest is run there, too
+        checked = self._checker.run(test, connection, until, told)
+        if self._known is not None:
+            self._known.learn(checked)
+        return checked.outcome
+
+    def _replay_of(self, test: TestPart) -> Replay | None:
+        """The test as far as it is known from others, None where a checker has to run it."""
+        if test.part is Part.REST:
+            replay = self._replays.get(test.number)
+            if replay is not None:
+                replay.begin_rest()
+            return replay
+        self._replays[test.number] = None if self._known is None else self._known.begin(test)
+        return self._replays[test.number]
+
+    def _checker_cpu_s(self) -> float:
+        return 0.0 if self._checker is None else self._checker.cpu_s()
+
+    def _lose_checker(self) -> None:
+        self.close()
+        self._lost_checker = True
 
     def _checker_failure(self, step: Step, error: CheckerFailed) -> Failure:
         """An answer that ends the checker each time is to blame; what came once is our fault."""

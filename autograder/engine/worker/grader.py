@@ -48,6 +48,7 @@ from autograder.engine.worker.fork_server_client import (
     StudentForkServer,
     StudentForkServers,
 )
+from autograder.engine.worker.known_tests import KnownTests
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer
 from autograder.lessons.imported_modules import modules_needed
@@ -79,6 +80,7 @@ class _PreparedLesson:
     tests: tuple[str, ...]
     common_sources: tuple[str, ...]  # cells that are the same for every learner
     loopback: bool  # each submission gets a network of its own
+    known: KnownTests  # what tests do next, from other submissions
     shown: ShownCells | None  # cells that only show; None: every cell runs
     handed_out: Mapping[str, str] | None  # of an assignment that nbgrader prepared
     form: FormOfTests
@@ -214,6 +216,7 @@ class Grader:
             suspect=suspect,
             last_attempt=last_attempt,
             shown=shown,
+            known=None if last_attempt else prepared.known,
         )
         try:
             execution.run()
@@ -302,6 +305,7 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
     return _PreparedLesson(
         *(cells, about, material, str(folder), modules, tests, common_sources),
         declares_loopback(cells),
+        KnownTests(),
         ShownCells(cells),
         lesson.prepared.handed_out if lesson.prepared else None,
         form,

@@ -13,7 +13,7 @@ import socket
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from autograder.engine.protocol.channel import (
     Listener,
     drain,
 )
-from autograder.engine.protocol.frames import Frame, FrameError, Kind
+from autograder.engine.protocol.frames import Frame, FrameError, Kind, renumbered
 from autograder.engine.sandbox.init import OUT_OF_MEMORY
 from autograder.engine.student.cell_modes import MODES
 from autograder.engine.worker.deadline import Deadline, await_frame
@@ -71,11 +71,15 @@ class Snapshot:
 
     socket: socket.socket
     pid: int
+    channel: Channel = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.channel = Channel(self.socket)
 
 
 @dataclass(frozen=True)
 class SnapshotConnection:
-    """The worker's end of the connection between a checker and a snapshot."""
+    """The worker's end of the connection to a snapshot; a checker gets it, too."""
 
     student: StudentProcess
     snapshot: Snapshot
@@ -83,6 +87,31 @@ class SnapshotConnection:
     def fileno(self) -> int:
         """The file descriptor that the checker gets."""
         return self.snapshot.socket.fileno()
+
+    def ask(self, raw: bytes, number: int, until: Deadline) -> Frame:
+        """The frame that comes back for a request.
+
+        Args:
+            raw: The request, as a frame.
+            number: That of the frame.
+            until: The deadline.
+
+        Raises:
+            ChannelClosed: The snapshot has ended.
+            DeadlinePassed: Nothing came in time.
+            FrameError: What came is no frame.
+        """
+        channel = self.snapshot.channel
+        channel.send_raw(renumbered(raw, number))
+        return await_frame(self.student.listener, channel, until, self.has_ended)
+
+    def is_silent(self) -> bool:
+        """Whether nothing has come that was not asked for."""
+        return self.snapshot.channel.is_silent()
+
+    def pending(self) -> bytes:
+        """What was read from the snapshot and is no whole frame; the next reader needs it."""
+        return self.snapshot.channel.take_pending()
 
     def has_ended(self) -> bool:
         """Whether the snapshot has ended; processes that it started may still hold the socket."""
@@ -122,7 +151,7 @@ class StudentProcess:
             ForkServerError: The fork server does not answer.
             SandboxError: The fork server has ended.
         """
-        self._fork_server, self._limits, self._listener = fork_server, limits, listener
+        self._fork_server, self._limits, self.listener = fork_server, limits, listener
         self._connections = fork_server.fork(loopback=loopback)
         self._main = Channel(self._connections.channel)
         self._init = Channel(self._connections.init)
@@ -254,10 +283,10 @@ class StudentProcess:
         """
         with suppress(ChannelClosed, DeadlinePassed):
             self._main.send(Kind.FINISH, 0, {})
-        self._listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(self._pid))
+        self.listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(self._pid))
         with suppress(ChannelClosed, DeadlinePassed):
             self._init.send(Kind.FINISH, 0, {"keep": [one.pid for one in self._snapshots]})
-        self._listener.wait_until(
+        self.listener.wait_until(
             time.monotonic() + _REPORT_S, lambda: self._alone or self._exit is not None
         )
 
@@ -292,7 +321,7 @@ class StudentProcess:
         Of one that was `in_call` no exit status is told, and no signal that a call can choose:
         they could tell the input of a hidden test, bit by bit.
         """
-        self._listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(pid))
+        self.listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(pid))
         if self._exit is not None and self._exit.excess is not None:
             return _EXCESSES[self._exit.excess]
         return _failure_of_status(self._statuses.get(pid), in_call)
@@ -300,7 +329,7 @@ class StudentProcess:
     def end(self) -> None:
         """End the submission with all its processes, and close the connections."""
         for fd in (*self._decoders, self._init.fileno(), self._fork_server.fileno()):
-            self._listener.unwatch(fd)
+            self.listener.unwatch(fd)
         try:
             if self._exit is None:
                 self._exit = self._fork_server.end()
@@ -327,7 +356,7 @@ class StudentProcess:
         try:
             while True:
                 frame = await_frame(
-                    self._listener, self._main, until, lambda: self.has_ended(self._pid)
+                    self.listener, self._main, until, lambda: self.has_ended(self._pid)
                 )
                 body = frame.body()
                 if frame.kind == Kind.EVENT:
@@ -373,7 +402,7 @@ class StudentProcess:
                 self._outputs.add_text(name, decoder.decode(data))
 
         if not drain(fd, take):
-            self._listener.unwatch(fd)
+            self.listener.unwatch(fd)
 
     def _handle_init_messages(self) -> None:
         try:
@@ -387,10 +416,10 @@ class StudentProcess:
                 else:
                     self._statuses[body["pid"]] = body["status"]
         except (ChannelClosed, FrameError):
-            self._listener.unwatch(self._init.fileno())
+            self.listener.unwatch(self._init.fileno())
 
     def _handle_exit_report(self) -> None:
-        self._listener.unwatch(self._fork_server.fileno())
+        self.listener.unwatch(self._fork_server.fileno())
         self._exit = self._fork_server.wait_for_exit()
 
 
