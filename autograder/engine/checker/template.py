@@ -148,6 +148,7 @@ def _close_others(control: int) -> None:
 
 def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> None:
     """Do what is the same for every submission; raises where forks of this process would differ."""
+    from autograder.engine.checker.common_state import CommonState
     from autograder.engine.checker.rehearsal import random_generators, rehearse
 
     signal.setitimer(signal.ITIMER_PROF, _REHEARSAL_S)  # SIGPROF ends the process
@@ -155,13 +156,15 @@ def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> Non
     record_with(shell, lambda event: None, 0)
     if setup:
         shell.run(setup)
-    generators = random_generators()
+    common, generators = CommonState(shell.user_ns), random_generators()
     rehearse(shell, dict.fromkeys(tests))  # a gate's lesson may have a test several times
     for restore, state in generators:
         restore(state)
     signal.setitimer(signal.ITIMER_PROF, 0)
     if len(os.listdir("/proc/self/task")) > 1 or descendants(os.getpid()):
         raise RuntimeError("what a test cell started goes on, and a fork would lack it")
+    if common.has_changed(shell.user_ns):
+        raise RuntimeError("a test cell changes what others find, and forks would find it changed")
     gc.collect()
     gc.freeze()
 

@@ -59,7 +59,7 @@ class CheckerStuck(Exception):
 
 
 @dataclass(frozen=True)
-class TestPart:
+class CellPart:
     """A test cell, or one part of it.
 
     Attributes:
@@ -173,11 +173,11 @@ class Checker:
             CheckerFailed: It did not run to its end before the deadline `until`.
         """
         if source and not self._is_set_up:
-            self._run(TestPart(source), None, until)
+            self._run(CellPart(source), None, until)
 
     def run(
         self,
-        test: TestPart,
+        test: CellPart,
         connection: SnapshotConnection,
         until: Deadline,
         told: Sequence[Told] = (),
@@ -202,7 +202,7 @@ class Checker:
 
     def _run(
         self,
-        test: TestPart,
+        test: CellPart,
         connection: SnapshotConnection | None,
         until: Deadline,
         told: Sequence[Told] = (),

@@ -27,7 +27,7 @@ from autograder.engine.worker.checker_client import (
     Checker,
     CheckerFailed,
     CheckerStuck,
-    TestPart,
+    CellPart,
 )
 from autograder.engine.worker.deadline import Deadline
 from autograder.engine.worker.fork_server_client import StudentForkServer
@@ -261,7 +261,7 @@ class Execution:
             return CellOutcome(failure=self._out_of_time_failure())
         connection = student.connection(snapshot)
         until = self._deadline(lambda: student.cpu_s() + self._checker_cpu_s())
-        test = TestPart(step.source, part, step.index, self._counts[step.index])
+        test = CellPart(step.source, part, step.index, self._counts[step.index])
         replay = self._replay_of(test)
         if replay is not None:
             outcome = replay.follow(connection, until)
@@ -283,7 +283,7 @@ class Execution:
 
     def _check(
         self,
-        test: TestPart,
+        test: CellPart,
         replay: Replay | None,
         connection: SnapshotConnection,
         until: Deadline,
@@ -302,7 +302,7 @@ class Execution:
             self._known.learn(checked)
         return checked.outcome
 
-    def _replay_of(self, test: TestPart) -> Replay | None:
+    def _replay_of(self, test: CellPart) -> Replay | None:
         """The test as far as it is known from others, None where a checker has to run it."""
         if test.part is Part.REST:
             replay = self._replays.get(test.number)

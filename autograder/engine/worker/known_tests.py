@@ -20,7 +20,7 @@ from autograder.engine.outcomes import CellOutcome
 from autograder.engine.protocol.channel import ChannelClosed, DeadlinePassed
 from autograder.engine.protocol.frames import FrameError, Kind, verified_buffers
 from autograder.engine.protocol.transcript import Transcript
-from autograder.engine.worker.checker_client import Checked, TestPart, Told
+from autograder.engine.worker.checker_client import Checked, CellPart, Told
 from autograder.engine.worker.deadline import Deadline
 from autograder.engine.worker.student_client import SnapshotConnection
 
@@ -50,7 +50,7 @@ class KnownTests:
         self._nbytes = 0
         self._is_usable = True
 
-    def begin(self, test: TestPart) -> Replay | None:
+    def begin(self, test: CellPart) -> Replay | None:
         """The test cell at its beginning; None where nothing can be known of it."""
         return Replay(self, test) if self._is_usable else None
 
@@ -107,7 +107,7 @@ class Replay:
     """
 
     known: KnownTests
-    test: TestPart
+    test: CellPart
     visible: list[Told] | None = None
     told: list[Told] = field(default_factory=list)
 

@@ -1,0 +1,171 @@
+"""An outcome is taken over where every reply is known, and signed; a checker goes on elsewhere."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import pytest
+
+from autograder.engine.kernel.shell import Part
+from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
+from autograder.engine.protocol.channel import ChannelClosed, DeadlinePassed
+from autograder.engine.protocol.frames import Frame, FrameReader, Kind, endpoint, pack
+from autograder.engine.protocol.transcript import Transcript
+from autograder.engine.worker.checker_client import CellPart, Checked
+from autograder.engine.worker.deadline import Deadline
+from autograder.engine.worker.known_tests import KnownTests
+
+KEY = b"k" * 32
+TEST = CellPart("check.score(2)", Part.VISIBLE, 3, 2)
+OUTCOME = CellOutcome(({"output_type": "stream", "name": "stdout", "text": "2 of 2"},), 2)
+
+
+def signed(number: int, body: Any, key: bytes = KEY, kind: Kind = Kind.REPLY) -> Frame:
+    """A reply as the measuring code sends it."""
+    read, write = os.pipe()
+    try:
+        endpoint(write)[0](
+            kind,
+            number,
+            body,
+            (),
+            lambda parts: blake2b(b"".join(parts), key=key, digest_size=16).digest(),
+        )
+        reader = FrameReader()
+        reader.feed(os.read(read, 10_000))
+    finally:
+        os.close(read)
+        os.close(write)
+    frame = reader.next()
+    assert frame is not None
+    return frame
+
+
+@dataclass
+class FakeSnapshot:
+    """A connection to a snapshot that gives these replies, or raises them."""
+
+    replies: list[Any]
+    key: bytes = KEY
+    silent: bool = True
+    number: int | None = None  # of its replies, instead of the request's
+    asked: list[bytes] = field(default_factory=list)
+
+    @property
+    def student(self) -> FakeSnapshot:
+        return self
+
+    def is_silent(self) -> bool:
+        return self.silent
+
+    def ask(self, raw: bytes, number: int, until: Deadline) -> Frame:
+        self.asked.append(raw)
+        reply = self.replies[len(self.asked) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        body, key = reply if isinstance(reply, tuple) else (reply, KEY)
+        return signed(number if self.number is None else self.number, body, key)
+
+
+def request(name: str) -> bytes:
+    return pack(Kind.ASK, 1, {"target": ["answer", name]})
+
+
+def checked(*replies: Any, outcome: CellOutcome = OUTCOME, **about: Any) -> Checked:
+    """What a checker reports of a cell that asked once for each of these replies."""
+    transcript, asked = Transcript(TEST.source, TEST.count), []
+    for at, reply in enumerate(replies):
+        asked.append((transcript.state, request(f"f{at}")))
+        transcript.add(signed(9, reply), ())
+    return Checked(outcome, transcript.state, tuple(asked), about.get("changes_others", False))
+
+
+def follow(known: KnownTests, snapshot: FakeSnapshot) -> Any:
+    replay = known.begin(TEST)
+    assert replay is not None
+    until = Deadline(1.0, 1.0, time.process_time)
+    return replay.follow(snapshot, until), replay  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def known() -> KnownTests:
+    found = KnownTests()
+    found.learn(checked({"header": 1}, {"header": 2}))
+    return found
+
+
+def test_an_outcome_is_taken_over_where_all_replies_are_known(known: KnownTests) -> None:
+    snapshot = FakeSnapshot([{"header": 1}, {"header": 2}])
+    outcome, replay = follow(known, snapshot)
+    assert outcome == OUTCOME
+    assert snapshot.asked == [request("f0"), request("f1")]
+    assert [bool(one.reply) for one in replay.told] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("replies", "told"),
+    [
+        ([{"header": 3}], [True]),
+        ([{"header": 1}, {"header": 3}], [True, True]),
+        ([{"header": 1}, ({"header": 2}, b"another key")], [True, True]),
+        ([{"header": 1}, ChannelClosed()], [True, False]),
+        ([DeadlinePassed()], [False]),
+    ],
+    ids=["another", "another later", "not signed", "it ended", "too late"],
+)
+def test_a_checker_goes_on_where_something_else_comes(
+    known: KnownTests, replies: list[Any], told: list[bool]
+) -> None:
+    outcome, replay = follow(known, FakeSnapshot(replies))
+    assert outcome is None
+    assert [bool(one.reply) for one in replay.told] == told
+
+
+def test_a_snapshot_that_speaks_unasked_is_not_asked(known: KnownTests) -> None:
+    snapshot = FakeSnapshot([], silent=False)
+    outcome, replay = follow(known, snapshot)
+    assert (outcome, snapshot.asked, replay.told) == (None, [], [])
+
+
+def test_a_reply_to_another_request_is_a_checkers_affair(known: KnownTests) -> None:
+    outcome, replay = follow(known, FakeSnapshot([{"header": 1}], number=5))
+    assert (outcome, len(replay.told)) == (None, 1)
+
+
+def test_the_rest_begins_where_the_visible_part_has_ended(known: KnownTests) -> None:
+    _, replay = follow(known, FakeSnapshot([{"header": 1}, {"header": 2}]))
+    asked = list(replay.told)
+    replay.begin_rest()
+    assert (replay.visible, replay.told, replay.test.part) == (asked, [], Part.REST)
+    until = Deadline(1.0, 1.0, time.process_time)
+    assert replay.follow(FakeSnapshot([]), until) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        CellOutcome(failure=Failure(FailureCause.CRASHED, "ended")),
+        CellOutcome(memory_error=True),
+    ],
+    ids=["failed", "lacked memory"],
+)
+def test_what_failed_once_is_tried_anew(outcome: CellOutcome) -> None:
+    known = KnownTests()
+    known.learn(checked({"header": 1}, outcome=outcome))
+    assert follow(known, FakeSnapshot([{"header": 1}]))[0] is None
+
+
+def test_nothing_is_known_of_cells_that_depend_on_each_other(known: KnownTests) -> None:
+    known.learn(checked({"header": 4}, changes_others=True))
+    assert known.begin(TEST) is None
+
+
+def test_nothing_is_known_of_cells_that_ask_differently_each_time(known: KnownTests) -> None:
+    other = checked({"header": 1})
+    state, _ = other.asked[0]
+    known.learn(Checked(OUTCOME, other.state, ((state, request("g")),), False))
+    assert known.begin(TEST) is None
