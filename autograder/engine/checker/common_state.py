@@ -1,8 +1,9 @@
-"""What all test cells of a lesson find: names, the set-up cell's objects, modes of torch."""
+"""What all test cells of a lesson find: names, the set-up cell's objects, modes, threads."""
 
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,12 +26,14 @@ class CommonState:
         self._values = {
             name: _written(one) for name, one in self._names.items() if isinstance(one, _MUTABLE)
         }
-        self._state = GlobalState()
+        self._state, self._threads = GlobalState(), threading.active_count()
 
     def has_changed(self, names: Mapping[str, Any]) -> bool:
         """Whether another cell would find something else now; random generators may go on."""
         now = _own(names)
         if now.keys() != self._names.keys() or any(now[n] is not self._names[n] for n in now):
+            return True
+        if threading.active_count() != self._threads:
             return True
         if any(_written(now[name]) != before for name, before in self._values.items()):
             return True

@@ -24,10 +24,10 @@ from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, FailureC
 from autograder.engine.plan import CellKind, Step
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.worker.checker_client import (
+    CellPart,
     Checker,
     CheckerFailed,
     CheckerStuck,
-    CellPart,
 )
 from autograder.engine.worker.deadline import Deadline
 from autograder.engine.worker.fork_server_client import StudentForkServer

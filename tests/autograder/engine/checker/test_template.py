@@ -56,9 +56,12 @@ def cells(answer: str, test: str = REFERENCE) -> list[dict[str, Any]]:
 
 
 def graded(tmp_path: Path, test: str) -> list[Outcome]:
-    """The outcomes of eight submissions of one lesson, every second one wrong, in their order."""
+    """The outcomes of eight submissions of one lesson, every second one wrong, in their order.
+
+    Each calls its parameter differently: of two whose replies are the same, a checker runs one.
+    """
     lesson = write_lesson(tmp_path, cells(ADD_UP, test))
-    answers = [ADD_UP, NEARLY] * 4
+    answers = [one.replace("x", f"x{n}") for n, one in enumerate([ADD_UP, NEARLY] * 4)]
     jobs = [hand_in(tmp_path, lesson, cells(a, test), f"s{n}") for n, a in enumerate(answers)]
     found = []
     for job in jobs:
@@ -114,7 +117,7 @@ def test_no_tensor_of_the_checkers_is_taken_for_one_beside_the_answer(tmp_path: 
     lesson = write_lesson(tmp_path, lesson_cells("def view(x):\n    return x.view(-1)"))
     points = set()
     for n in range(6):  # the last ones by forks of a template, whose storages have other numbers
-        job = hand_in(tmp_path, lesson, lesson_cells(copies), f"s{n}")
+        job = hand_in(tmp_path, lesson, lesson_cells(copies.replace("x", f"x{n}")), f"s{n}")
         (outcome,) = engine().run_many([job])
         points.add(next(e.score for e in outcome.record.exercises if e.id == "view"))
         time.sleep(0.3)
