@@ -95,7 +95,7 @@ def _cells(course: str, lesson: str) -> None:
     for path in paths:
         tests = source.get(path.name, {})
         sources = [tests.get(name or "", text) for name, text in _code(path)]
-        total += _cost_of(partial(_run_all, shell, sources)) - fork_s
+        total += _cost_of(partial(_run_all, shell, sources, path.parent)) - fork_s
     print(total)
 
 
@@ -130,7 +130,8 @@ def _code(path: Path) -> list[tuple[str | None, str]]:
     ]
 
 
-def _run_all(shell: Any, sources: list[str]) -> None:
+def _run_all(shell: Any, sources: list[str], folder: Path) -> None:
+    os.chdir(folder)  # some cells write files
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
