@@ -209,6 +209,7 @@ class _ForkServer:
         self._control, self._settings, self._ready = control, settings, ready
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
         self._baseline = process_usage.anonymous_nbytes("self")
+        self._program = process_usage.program("self")
         self._limits = settings.limits  # those of the submission that runs
         self._cpu = process_usage.ProcessorTime()
         self._child = self._pids_before = self._crowded = 0
@@ -338,10 +339,14 @@ class _ForkServer:
     def _is_hog(self, pids: list[str]) -> bool:
         limit = self._limits.memory_nbytes
         # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
-        most = sum(max(0, process_usage.anonymous_nbytes(pid) - self._baseline) for pid in pids)
-        if most < limit:
+        if sum(map(self._beyond_the_baseline, pids)) < limit:
             return False
         return sum(process_usage.own_nbytes(pid) for pid in pids) > limit
+
+    def _beyond_the_baseline(self, pid: str) -> int:
+        """The bytes that a process holds beyond those of this one, if it is a fork of it."""
+        is_fork = process_usage.program(pid) == self._program != 0
+        return max(0, process_usage.anonymous_nbytes(pid) - self._baseline * is_fork)
 
 
 if __name__ == "__main__":
