@@ -6,8 +6,10 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import tarfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -20,7 +22,7 @@ from autograder.lessons.model import select_lessons
 from autograder.lms.identities import lms_students
 from autograder.submissions.archive import ArchiveError, Bounds, RefusedEntry, read_archive
 from autograder.submissions.collect import Collected, collect
-from autograder.submissions.folder import read_start
+from autograder.submissions.folder import Open, read_start
 from autograder.submissions.handing_in import stage
 from autograder.submissions.matching import read_roster
 from autograder.submissions.sources import read_source
@@ -527,7 +529,7 @@ def test_a_folder_in_inbound_is_of_the_learner_whom_it_names(
             return found
         raise KeyError("uid not found")
 
-    monkeypatch.setattr(Path, "owner", account)
+    owned_by(monkeypatch, source, account)
     found = taken_in(root, source)
     assert sorted(students(found)) == taken
     assert [(one.key, one.reason) for one in found.unmatched] == [
@@ -549,10 +551,23 @@ def test_a_second_folder_of_a_learner_has_the_account_of_the_first(
         f"ada+{SLUG}+2027-01-01+x/{SLUG}.ipynb",
         f"ada+{SLUG}+2027-01-02+y/{SLUG}.ipynb",
     )
-    monkeypatch.setattr(Path, "owner", lambda path: "kim" if path.name.endswith("y") else "ada")
+    owned_by(monkeypatch, source, lambda path: "kim" if path.name.endswith("y") else "ada")
     found = taken_in(root, source)
     assert students(found) == {"ada": "new"}
     assert found.unmatched[0].reason.startswith("it belongs to the user kim, not to ada")
+
+
+def owned_by(monkeypatch: pytest.MonkeyPatch, below: Path, owner: Callable[[Path], str]) -> None:
+    """Have files there belong to who `owner` says; it raises KeyError for no account."""
+
+    def account(about: os.stat_result) -> str:
+        paths = [one for one in below.rglob("*") if os.path.samestat(one.lstat(), about)]
+        try:
+            return owner(paths[0])
+        except KeyError:
+            return f"number {about.st_uid}"
+
+    monkeypatch.setattr("autograder.submissions.sources._account", account)
 
 
 @pytest.mark.parametrize("account", ["grace", "stranger", "", "amazing-grace"])
@@ -589,7 +604,7 @@ def test_nobody_hands_in_for_another_in_inbound_however_they_call_it(
             raise KeyError("uid not found")
         return found
 
-    monkeypatch.setattr(Path, "owner", owner)
+    owned_by(monkeypatch, tmp_path, owner)
     found = taken_in(root, tmp_path / "inbound")
     assert [(one.student, one.file) for one in found.taken] == [
         ("ada", f"inbound/{own.name}/x.ipynb")
@@ -603,8 +618,62 @@ def test_what_is_laid_in_inbound_for_another_takes_nothing_of_what_is_read_of_th
     monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, files=2))
     own = f"ada+{SLUG}+2027-01-01+x"
     files(tmp_path / "inbound", f"{own}/x.ipynb", *(f"ADA+{SLUG}+1+y/{n}.ipynb" for n in range(9)))
-    monkeypatch.setattr(Path, "owner", lambda path: "ada" if path.name == own else "grace")
+    owned_by(monkeypatch, tmp_path, lambda path: "ada" if path.name == own else "grace")
     assert students(taken_in(root, tmp_path / "inbound")) == {"ada": "new"}
+
+
+def test_a_folder_that_becomes_a_link_before_it_is_read_leads_nowhere(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files(tmp_path / "solutions", f"{SLUG}.ipynb")
+    source = files(tmp_path / "inbound", f"ada+{SLUG}+1+x/{SLUG}.ipynb", f"grace/{SLUG}.ipynb")
+    folder = source / f"ada+{SLUG}+1+x"
+
+    def exchange(path: Path, most: int, opened: Open) -> bytes:
+        if not folder.is_symlink():
+            folder.rename(tmp_path / "before")
+            folder.symlink_to(tmp_path / "solutions")
+        return read_start(path, most, opened)
+
+    monkeypatch.setattr("autograder.submissions.sources.read_start", exchange)
+    found = taken_in(root, source)
+    assert students(found) == {"grace": "new"}
+    assert [one.reason[:15] for one in (*found.refused, *found.unmatched)] == ["cannot be read:"]
+
+
+def test_another_file_in_the_place_of_one_that_was_listed_is_not_read(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = files(tmp_path / "inbound", f"ada+{SLUG}+1+x/{SLUG}.ipynb")
+    files(tmp_path, "other.ipynb")
+
+    def exchange(path: Path, most: int, opened: Open) -> bytes:
+        (tmp_path / "other.ipynb").rename(source / f"ada+{SLUG}+1+x" / f"{SLUG}.ipynb")
+        return read_start(path, most, opened)
+
+    monkeypatch.setattr("autograder.submissions.sources.read_start", exchange)
+    found = taken_in(root, source)
+    assert "it was exchanged for another one meanwhile" in found.refused[0].reason
+
+
+def test_folders_that_lie_too_deep_or_cannot_be_read_cost_nobody_else(
+    root: Path, tmp_path: Path
+) -> None:
+    source = files(tmp_path / "sub", f"grace/{SLUG}.ipynb")
+    handle = os.open(source, os.O_RDONLY)
+    for name in ("ada", *["long" * 50] * 30, *"x" * 1_500):
+        os.mkdir(name, dir_fd=handle)
+        inside = os.open(name, os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inside
+    os.close(handle)
+    try:
+        found = taken_in(root, source)
+        assert students(found) == {"grace": "new"}
+        reasons = [one.reason for one in (*found.refused, *found.unmatched)]
+        assert reasons == ["has a path of more than 1,000 bytes or 100 folders"]
+    finally:  # pytest's own way of removing it recurses
+        subprocess.run(["rm", "-rf", str(source / "ada")], check=True)
 
 
 def test_of_what_tells_nothing_no_byte_is_read(
@@ -616,9 +685,10 @@ def test_of_what_tells_nothing_no_byte_is_read(
         os.truncate(folder / name, 60 * 2**20)
     read = []
 
-    def count(path: Path, most: int) -> bytes:
-        read.append((path.name, min(most, path.stat().st_size)))
-        return read_start(path, most)
+    def count(path: Path, most: int, opened: Open) -> bytes:
+        found = read_start(path, most, opened)
+        read.append((path.name, len(found)))
+        return found
 
     monkeypatch.setattr("autograder.submissions.sources.read_start", count)
     monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, total_nbytes=2**20))
