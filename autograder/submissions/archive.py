@@ -41,6 +41,8 @@ OWN_FILES = 10_000  # as many, and as large, as a learner's folder in submitted/
 OWN_NBYTES = 512 * MiB
 _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
 _OWN = "what its owner has handed in "
+_NAME_CHARS = 1_024
+_END_NBYTES, _END64_NBYTES, _LOCATOR_NBYTES = 22, 56, 20  # of the records that end a zip
 _TWICE = "its name occurs twice in the archive; the first is kept"
 _HARD_PACKED = (b"BZh", b"\xfd7zXZ")  # a few bytes of these unpack to gigabytes in one step
 _CAUSES: dict[type[BaseException], str] = {  # whose own messages speak of Python, or are empty
@@ -335,6 +337,8 @@ def _read_zipped(
 def _tar_files(archive: tarfile.TarFile, above: tuple[str, ...] = ()) -> _Entries:
     seen: set[str] = set()
     for info in archive:
+        if info.size < 0:  # some versions of tarfile go back by it, and come here again
+            raise tarfile.ReadError("the size of a file is below 0")
         parts = (*above, *split_name(info.name))
         if not info.isdir() and not is_noise(parts):
             yield parts, partial(_read_tarred, archive, info, seen)
@@ -442,10 +446,20 @@ def _nested(
 
 
 def _directory_nbytes(data: bytes) -> int:
-    """The length of the central directory, which zipfile reads into memory as a whole."""
-    end = data.rfind(b"PK\5\6", max(0, len(data) - 2**16 - 22))
-    if end < 0 or end + 22 > len(data):
+    """The length of the central directory, which zipfile reads into memory as a whole.
+
+    Where zipfile looks for it: in the last bytes if they are such a record, else in the last one
+    that begins in time; and that of a zip64 record before it counts instead.
+    """
+    end = len(data) - _END_NBYTES
+    if end < 0 or not (data.startswith(b"PK\5\6", end) and data.endswith(b"\0\0")):
+        end = data.rfind(b"PK\5\6", max(0, len(data) - 2**16 - _END_NBYTES))
+    if end < 0 or end + _END_NBYTES > len(data):
         return 0  # no zip at all: zipfile says so
+    large = end - _LOCATOR_NBYTES - _END64_NBYTES
+    is_large = large >= 0 and data.startswith(b"PK\6\7", end - _LOCATOR_NBYTES)
+    if is_large and data.startswith(b"PK\6\6", large):
+        return int(struct.unpack_from("<Q", data, large + 40)[0])
     return int(struct.unpack_from("<L", data, end + 12)[0])
 
 
@@ -477,8 +491,8 @@ def _why_bad_name(name: str) -> str | None:
         return "its name starts with a drive letter"
     if ".." in re.split(r"[/\\]", name):
         return "its name leads out of the directory (..)"
-    if len(name) > 1024:
-        return "its name is longer than 1024 characters"
+    if len(name) > _NAME_CHARS:
+        return f"its name is longer than {_NAME_CHARS:,} characters"
     return None
 
 
@@ -544,8 +558,13 @@ def _parts(info: zipfile.ZipInfo) -> tuple[str, ...]:
 
 
 def split_name(name: str) -> tuple[str, ...]:
-    """The components of a name in an archive, for people to read; never used as a path."""
-    parts = re.split(r"[/\\]", shown_part(name))
+    """The components of a name in an archive, for people to read; never used as a path.
+
+    Of one that is too long to be taken, beginning and end.
+    """
+    half = _NAME_CHARS // 2
+    shown = name if len(name) <= _NAME_CHARS else f"{name[:half]}…{name[-half:]}"
+    parts = re.split(r"[/\\]", shown_part(shown))
     return tuple(part for part in parts if part not in ("", ".")) or ("(no name)",)
 
 

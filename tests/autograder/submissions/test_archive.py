@@ -61,7 +61,7 @@ def read(tmp_path: Path, content: bytes, bounds: Bounds | None = None) -> dict[s
         ("C:\\x.ipynb", "a drive letter"),
         ("c:x.ipynb", "a drive letter"),
         ("a\x1b[31m.ipynb", "a control character"),
-        ("x" * 1100 + ".ipynb", "longer than 1024 characters"),
+        ("x" * 1100 + ".ipynb", "longer than 1,024 characters"),
     ],
 )
 def test_a_name_that_could_leave_the_directory_is_refused(
@@ -277,6 +277,42 @@ def test_each_file_says_in_which_archive_it_lies(tmp_path: Path) -> None:
     (tmp_path / "all.zip").write_bytes(zipped(("in/ada.zip", inner), (GOOD, b"{}")))
     found = read_archive(tmp_path / "all.zip")
     assert [one.above for one in found] == [("in", "ada.zip"), ("in", "ada.zip"), ()]
+
+
+@pytest.mark.parametrize("place", ["in the last record", "in a record before it", "behind a decoy"])
+def test_the_length_of_a_zips_list_is_read_where_zipfile_reads_it(
+    tmp_path: Path, place: str
+) -> None:
+    inner = bytearray(zipped(("a.ipynb", b"{}")))
+    end = inner.rfind(b"PK\5\6")
+    if place == "in a record before it":
+        large = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, 2**31, 0)
+        inner[end:end] = large + struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+    else:
+        struct.pack_into("<L", inner, end + 12, 2**31)
+    if place == "behind a decoy":
+        inner[end + 4 : end + 8] = b"PK\5\6"  # numbers of disks, which nobody reads
+    found = read(tmp_path, zipped(("ada.zip", bytes(inner)), (GOOD, b"{}")))
+    assert found == {"ada.zip": "is a zip whose list of files is larger than its files", GOOD: ""}
+
+
+@pytest.mark.parametrize("name", ["__MACOSX/x", "x.ipynb"])
+def test_a_tar_with_a_size_below_0_ends_there(tmp_path: Path, name: str) -> None:
+    info = tarfile.TarInfo(name)
+    info.size = -512
+    header = info.tobuf(tarfile.GNU_FORMAT)
+    found = read(tmp_path, zipped(("ada.tar", header * 2 + bytes(1024)), (GOOD, b"{}")))
+    assert list(found) == ["ada.tar", GOOD]
+    assert found["ada.tar"].startswith("cannot be read as a tar archive")
+
+
+def test_of_a_name_that_is_too_long_beginning_and_end_are_kept(tmp_path: Path) -> None:
+    long = "a/" * 20_000 + "x.ipynb"
+    (tmp_path / "all.zip").write_bytes(zipped((long, b"{}"), (GOOD, b"{}")))
+    refused, good = read_archive(tmp_path / "all.zip")
+    assert len("/".join(refused.path)) < 1_100
+    assert refused.reason == "its name is longer than 1,024 characters"  # type: ignore[union-attr]
+    assert "/".join(good.path) == GOOD
 
 
 def test_a_nested_zip_of_names_alone_is_not_listed(tmp_path: Path) -> None:
