@@ -168,6 +168,8 @@ class Roster:
             if by_address:
                 return _only(by_address, f"the address {address}", sure=True)
         found = self._by_name(participant.name if participant else owner.name)
+        if found.student in self._by_hand:
+            return Match(None, f"{found.student} has this name, and --match says who that is")
         doubt = self._doubt(found.student, owner, address)
         return Match(None, doubt) if doubt else found
 
@@ -179,11 +181,16 @@ class Roster:
         for one in self.students:
             if one.id == student:
                 lasts = LMS[owner.lms].number_lasts and one.lms_user_id.isdecimal()
-                if lasts and owner.number.isdecimal():
+                if lasts:  # also against an anonymous one: whom it is of is not known
                     return _contradicts(one, "lms_user_id", one.lms_user_id, owner.number)
                 if address and one.email and self._addresses_tell:
                     return _contradicts(one, "email", one.email, address)
         return ""
+
+    @cached_property
+    def _by_hand(self) -> frozenset[str | None]:
+        """The students of whom the instructor has said who they are in the LMS."""
+        return frozenset(self.chosen.values())
 
     @cached_property
     def _addresses_tell(self) -> bool:
@@ -210,7 +217,9 @@ class Roster:
     def folder_name(self, name: str) -> FolderName:
         """Whom a name means, whatever stands beside it."""
         if name not in self._folders:
-            bare = name.split("+")[0] if name.count("+") > 1 else name  # nbgrader's inbound/
+            # nbgrader's inbound/; a name or a login in ILIAS may hold anything.
+            is_inbound = name.count("+") > 1 and not _ILIAS.fullmatch(name)
+            bare = name.split("+")[0] if is_inbound else name
             before, ending = self._ending(bare)
             whole = self._by_whole_name(bare)
             if whole is None:
@@ -233,7 +242,9 @@ class Roster:
             is_theirs = sign in self._logins and name.count("_") == _ILIAS_UNDERSCORES
             return FolderName(login if is_theirs else "", True)
         if login is not None:
-            return FolderName(login if login in named else "", True)
+            is_one = login in named and len(self._logins_at_the_end(ilias)) <= 1
+            # Anybody may choose another's id, or address, for a login.
+            return FolderName(login if is_one else "", True, by_name=sign not in self._logins)
         if named:
             student = named[0] if len(named) == 1 else ""
             known = next((one for one in self.students if one.id == student), None)
@@ -242,6 +253,12 @@ class Roster:
                 return FolderName("", True, by_name=True, doubt=doubt)
             return FolderName(student, True, by_name=ilias is not None)
         return None
+
+    def _logins_at_the_end(self, ilias: re.Match[str] | None) -> set[str]:
+        """Whose login a folder of ILIAS may end in, as logins hold underscores, too."""
+        words = ilias[0].casefold().split("_")[:-1] if ilias else []
+        ends = ("_".join(words[at:]) for at in range(2, len(words)))  # behind two names
+        return {self._logins[one] for one in ends if one in self._logins}
 
     def _ending(self, name: str) -> tuple[str | None, str]:
         """What stands before the longest sign at the end of a name, and whose sign it is.

@@ -851,6 +851,60 @@ def test_another_login_of_ilias_than_the_known_one_makes_nobody_of_a_name(
     assert students(found)["ada"] == "new"
 
 
+def test_a_login_of_ilias_with_an_underscore_is_not_read_as_its_end(
+    root: Path, tmp_path: Path
+) -> None:
+    with (root / "students.csv").open("a") as roster:
+        roster.write("bob,Lace,Love,,x_adalove\n")
+    names = ("Love_Lace_x_adalove_2/x.ipynb", "Lovelace_Ada_adalove_1/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"ada": "new"}
+
+
+def test_a_plus_in_a_name_of_ilias_cuts_nothing(root: Path, tmp_path: Path) -> None:
+    names = ("ada++_Bob_bobbits_2/x.ipynb", "Hopper_Grace_grace_3/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"grace": "new"}
+
+
+def test_who_has_anothers_name_and_their_id_for_a_login_does_not_hide_them(
+    root: Path, tmp_path: Path
+) -> None:
+    with (root / "students.csv").open("a") as roster:
+        roster.write("kim,Kim,Lee,,\n")  # whose login nobody knows
+    alone = taken_in(root, files(tmp_path / "one", "Lee_Kim_klee_1/x.ipynb"))
+    assert students(alone) == {"kim": "new"}
+    names = ("Lee_Kim_klee_1/x.ipynb", "Lee_Kim_kim_2/x.ipynb")
+    both = taken_in(root, files(tmp_path / "sub", *names))
+    assert not both.taken
+    assert len(both.refused) == 2
+
+
+def test_an_anonymous_number_of_canvas_behind_a_name_is_part_of_the_name(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "students.csv").write_text(
+        "id,first_name,last_name,email,lms_user_id\nada,Ada,Lovelace,,111\n"
+    )
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("adalovelace_anon_abc_12_x_555_777_01-tiny.ipynb", NOTEBOOK)
+    found = taken_in(root, tmp_path / "all.zip")
+    assert not found.taken
+    assert "111 for lms_user_id, not anon_abc" in found.unmatched[0].reason
+
+
+def test_a_namesake_spends_nothing_of_whom_match_names(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Bounds, "of_own", lambda self: replace(self, files=2))
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for number in range(9):
+            archive.writestr(f"Ada Lovelace_1_assignsubmission_file_/{number}.ipynb", NOTEBOOK)
+        archive.writestr("Ada Lovelace_2_assignsubmission_file_/x.ipynb", NOTEBOOK)
+    found = taken_in(root, tmp_path / "all.zip", "Ada Lovelace_2=ada")
+    assert [one.file for one in found.taken] == ["Ada Lovelace_2_assignsubmission_file_/x.ipynb"]
+
+
 def test_a_namesake_on_ilias_costs_nobody_their_work(root: Path, tmp_path: Path) -> None:
     names = ("Lovelace_Ada_adalove_111/x.ipynb", "Lovelace_Ada_kim_222/x.ipynb")
     found = taken_in(root, files(tmp_path / "sub", *names))
