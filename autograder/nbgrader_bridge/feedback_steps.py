@@ -20,7 +20,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.course_directory import CourseDirectory
-from autograder.engine.outcomes import FailureCause
+from autograder.engine.outcomes import TABLE_KEY, FailureCause
 from autograder.lessons.model import TEST_PREFIX
 from autograder.lessons.regions import (
     HIDDEN,
@@ -82,8 +82,10 @@ class WithholdHiddenTests(NbGraderPreprocessor):
             if any(line.strip() for line in hidden[_grade_id(cell)]):
                 _shorten_errors(cell)
                 _drop_warnings(cell)
+                if _grade_id(cell) in apart:
+                    _leave_tables(cell)
         speaking = [cell for cell in nb.cells if cell.get("outputs")]
-        # What a test that ran apart says beside its own words is what the answer said.
+        # Of a test that ran apart nothing is left that the answer said.
         own = [one for one in speaking if not (_is_test(one) and _grade_id(one) in apart)]
         said = "\n".join(_text(out) for one in own for out in one.outputs)
         if within_reach.are_quoted(said, LONG_NUMBER):
@@ -162,6 +164,19 @@ def _shorten_errors(test: NotebookNode) -> None:
 def _drop_warnings(test: NotebookNode) -> None:
     """Leave out what went to stderr: a warning quotes the line of the test that it is about."""
     test.outputs = [one for one in test.get("outputs", []) if one.get("name") != "stderr"]
+
+
+def _leave_tables(test: NotebookNode) -> None:
+    """Leave the tables of checks, and how the cell ended.
+
+    What a test prints of an answer's result is the answer's word on what it was given, and nothing
+    in an output says whether a hidden line has shown it.
+    """
+    test.outputs = [
+        one
+        for one in test.get("outputs", [])
+        if one.output_type == "error" or TABLE_KEY in one.get("metadata", {})
+    ]
 
 
 def _is_ours(error: NotebookNode) -> bool:

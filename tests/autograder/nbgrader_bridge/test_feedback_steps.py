@@ -15,6 +15,7 @@ from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
+from autograder.engine.outcomes import TABLE_KEY
 from autograder.nbgrader_bridge.feedback_steps import (
     MATHJAX,
     TABLES,
@@ -141,19 +142,24 @@ def test_of_an_error_in_a_test_cell_only_its_name_stays(
 @pytest.mark.parametrize(
     "source", [None, "assert flatten(torch.arange(3)) is not None"], ids=["hidden", "visible"]
 )
-def test_a_warning_in_a_hidden_test_that_ran_apart_does_not_quote_it(
+def test_of_a_hidden_test_that_ran_apart_the_table_alone_is_left(
     tmp_path: Path, source: str | None
 ) -> None:
     Journal(tmp_path / ".autograder").write(record("ada"), "run")
+    table = {"data": {"text/plain": "flatten: 1 of 2"}, "metadata": {TABLE_KEY: {}}}
+    shouted = {"data": {"text/plain": "I was given 4711"}, "metadata": {}}
     about: dict[str, Any] = {
         "outputs": [
             {"output_type": "stream", "name": "stdout", "text": "of the answer\n"},
             {"output_type": "stream", "name": "stderr", "text": f"1: UserWarning: no\n  {LINE}\n"},
+            {"output_type": "display_data", **table},
+            {"output_type": "execute_result", "execution_count": 2, **shouted},
         ]
     }
     cell = shown(tmp_path, test_flatten=about | ({"source": source} if source else {}))
-    names = [one.name for one in cell["test-flatten"].outputs]
-    assert names == (["stdout", "stderr"] if source else ["stdout"])
+    left = cell["test-flatten"].outputs
+    assert len(left) == (4 if source else 1)
+    assert source or left[0].metadata == {TABLE_KEY: {}}
 
 
 def test_our_own_words_on_a_cell_that_could_not_end_stay() -> None:
