@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -83,10 +84,9 @@ def test_the_last_number_given_to_a_process_is_told() -> None:
 
 def test_a_fork_runs_the_same_program_and_what_is_executed_another() -> None:
     own = process_usage.program("self")
-    read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.read(read, 1)
+        time.sleep(60)
         os._exit(0)
     executed = subprocess.Popen([sys.executable, "-c", "input()"], **PIPES)
     try:
@@ -96,8 +96,7 @@ def test_a_fork_runs_the_same_program_and_what_is_executed_another() -> None:
             time.sleep(0.01)  # it is a fork until it has been executed
         assert process_usage.program(str(executed.pid)) != own
     finally:
-        os.close(write)
-        os.close(read)
+        os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         executed.communicate("\n")
     assert process_usage.program("no such process") == 0
