@@ -68,6 +68,8 @@ c.Autograder.empty_answers = "zero"
 c.OverwriteCells.add_missing_cells = True
 
 # nbgrader's own pages show every test cell whole: hidden tests, inputs and expected values.
+c.GenerateFeedback.exporter_class = "autograder.nbgrader_bridge.feedback_steps.FeedbackExporter"
+c.FeedbackExporter.preprocessors = []  # these steps alone, in their order
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "autograder.nbgrader_bridge.feedback_steps.WithholdHiddenTests",

@@ -12,6 +12,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import strip_ansi
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbformat import NotebookNode
@@ -51,6 +52,14 @@ MathJax.Hub.Config({Safe: {safeStyles: {cursor: false}}});
 
 Resources = dict[str, Any]
 _CAUSES = frozenset(FailureCause)
+
+
+class FeedbackExporter(HTMLExporter):
+    """What nbgrader makes feedback with; its steps are those of GenerateFeedback alone.
+
+    Those that formgrader's pages go through, too, would come first: what they have made inert does
+    not say any more which output is a table of checks, nor which cells Jupyter ran.
+    """
 
 
 class WithholdHiddenTests(NbGraderPreprocessor):
