@@ -46,6 +46,16 @@ for _ in range(4):
         time.sleep(60)
 time.sleep(60)"""
 
+HIDDEN_HOG = f"import ctypes\nctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\n{FORKED_HOG}"
+
+# Programs share no memory with the process that has torch.
+EXECUTED_HOG = """\
+import subprocess, sys, time
+code = "import time; full = b'x' * 80_000_000; time.sleep(60)"
+for _ in range(15):
+    subprocess.Popen([sys.executable, "-S", "-E", "-c", code])
+time.sleep(60)"""
+
 # Nobody waits for these children, so the kernel adds what they used to nobody's time.
 UNCOUNTED = """\
 import ctypes, os, time
@@ -83,13 +93,16 @@ time.sleep(60)"""
         (LEFT, Status.CRASHED, "exit status 3"),
         (HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
         (FORKED_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
+        (HIDDEN_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
+        (EXECUTED_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
         (UNCOUNTED, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
         (FRAMES, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
         (SOCKETS, Status.CRASHED, "opened more sockets than a submission may"),
     ],
     ids=[
         *("endless", "swallowing", "endless-child"),
-        *("segfault", "killed", "left", "hog", "forked-hog", "uncounted", "frames", "sockets"),
+        *("segfault", "killed", "left", "hog", "forked-hog", "hidden-hog"),
+        *("executed-hog", "uncounted", "frames", "sockets"),
     ],
 )
 def test_an_answer_cell_that_ends_the_process_costs_only_its_own_exercise(

@@ -24,14 +24,14 @@ from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlineP
 from autograder.engine.protocol.frames import (
     Frame,
     FrameError,
-    FrameReader,
     Kind,
     endpoint,
     fd_taker,
+    frame_of,
     pack,
     verified_buffers,
 )
-from autograder.engine.protocol.transcript import Transcript
+from autograder.engine.protocol.transcript import Told, Transcript
 from course.error_names import error_name
 from course.inspection.facts import number_apart
 from course.inspection.global_state import MISSPELT, RANDOM_STATE
@@ -44,28 +44,6 @@ from course.testing.observe import Observation, from_wire, with_changes
 
 class RequestAborted(BaseException):
     """A request of the test cell got no reply that can be used; the test cell ends."""
-
-
-@dataclass(frozen=True)
-class Told:
-    """What the worker has asked already, of what a test cell will ask.
-
-    Attributes:
-        asked: What tells the request apart, see `digest_of`.
-        number: That of the request.
-        reply: The frame that came back, None where it is still to come.
-    """
-
-    asked: bytes
-    number: int
-    reply: Frame | None
-
-    @classmethod
-    def of(cls, asked: bytes, number: int, raw: bytes) -> Told:
-        """The same, of the bytes of the reply, none where it is still to come."""
-        reader = FrameReader()
-        reader.feed(raw)
-        return cls(asked, number, reader.next())
 
 
 @dataclass
@@ -124,7 +102,7 @@ class RemoteBackend:
     def end_cell(self) -> None:
         """The test cell, or its part, has ended."""
         if self._told and not self._has_stopped():
-            self.grader_error = OTHERWISE
+            self.grader_error = _OTHERWISE
 
     def what_was_learnt(self) -> list[tuple[bytes, bytes]]:
         """`learnt`, or nothing where that is more than is worth keeping."""
@@ -141,8 +119,9 @@ class RemoteBackend:
             if self._told:
                 told = self._told.popleft()
                 if told.asked != digest_of(asked):
-                    raise RuntimeError(OTHERWISE)
-                number, frame = told.number, told.reply or self._await()
+                    raise RuntimeError(_OTHERWISE)
+                number = told.number
+                frame = frame_of(told.reply) if told.reply else self._await()
             else:
                 self.learnt.append((self._transcript.state, asked))
                 frame = self._answer(asked)
@@ -242,7 +221,7 @@ _TOLD = 3  # cells, and things that each did
 _RARELY = (10_000, 50, 100)  # it keeps most of what it makes, and lives for one submission
 _FOREVER_S = 86_400.0
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
-OTHERWISE = "a test cell asked something else than before, though it was told the same"
+_OTHERWISE = "a test cell asked something else than before, though it was told the same"
 _MOST_LEARNT, _MOST_LEARNT_NBYTES = 1_000, 16 * 2**20  # requests that are reported of a cell
 _REPLY_KEYS = {"header", "before", "intact", "notices", "beside"}
 
@@ -280,7 +259,10 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
             cell.transcript.begin_rest()
         else:  # one that is tried once more begins anew
             cell = Begun(Transcript(body["source"], body["count"]), generators=fresh)
-        already = [Told.of(*one, raw) for one, raw in zip(_asked(body["told"]), told, strict=True)]
+        already = [
+            Told(bytes.fromhex(asked), id_, raw)
+            for (asked, id_), raw in zip(body["told"], told, strict=True)
+        ]
         backend.start_cell(connection, key, cell.transcript, already)
         cell.asked.all_hidden = part is Part.REST
         go_on_with(cell.asked)
@@ -307,7 +289,3 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         learnt = backend.what_was_learnt()
         states = [state.hex() for state, _ in learnt]
         send(Kind.DONE, 0, {**about, "states": states}, [asked for _, asked in learnt])
-
-
-def _asked(told: list[tuple[str, int]]) -> list[tuple[bytes, int]]:
-    return [(bytes.fromhex(asked), number) for asked, number in told]

@@ -97,9 +97,9 @@ def _status(pid: str) -> dict[str, str]:
 
 
 def own_nbytes(pid: str) -> int:
-    """Bytes of memory, of what is shared only this process's part."""
+    """Bytes of memory, of what is shared only this process's part where that can be read."""
     with suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as rollup:
         for line in rollup:
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
-    return 0
+    return anonymous_nbytes(pid)  # a process may keep the other from being read

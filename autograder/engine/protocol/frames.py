@@ -233,6 +233,16 @@ class FrameReader:
         return kind, count, id_, body_nbytes
 
 
+def frame_of(raw: bytes) -> Frame:
+    """The frame of just these bytes; raises `FrameError` for anything else."""
+    reader = FrameReader()
+    reader.feed(raw)
+    found = reader.next()
+    if found is None or reader.pending:
+        raise FrameError("the bytes are not one whole frame")
+    return found
+
+
 def endpoint(fd: int) -> tuple[Send, Receive]:
     """Two functions that write and read frames on a blocking file descriptor."""
     return endpoint_maker()(fd)

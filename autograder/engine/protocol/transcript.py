@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from autograder.engine.protocol.frames import Buffer, Frame
@@ -23,6 +24,21 @@ _NUMBERS = re.compile(
     rb'|"marks":\[(?P<marks>[\dnul,]*)\]'
 )
 _MARKS = 4  # of a tensor: storage, memory, version, alignment
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a snapshot was asked before the checker that would have asked it.
+
+    Attributes:
+        asked: What tells the request apart, see `digest_of`.
+        number: That of the request.
+        reply: The bytes of the frame that came back, none where it is still to come.
+    """
+
+    asked: bytes
+    number: int
+    reply: bytes = b""
 
 
 class Transcript:

@@ -19,6 +19,7 @@ from autograder.engine.limits import Limits, limit_memory
 from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import Frame, FrameError, Kind
+from autograder.engine.protocol.transcript import Told
 from autograder.engine.worker.deadline import Deadline, await_frame
 from autograder.engine.worker.outputs import Outputs
 from autograder.engine.worker.student_client import SnapshotConnection
@@ -73,21 +74,6 @@ class CellPart:
     part: Part = Part.ALL
     number: int = 0
     count: int = 1
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a snapshot was asked before the checker that would have asked it.
-
-    Attributes:
-        asked: What tells the request apart, see `digest_of`.
-        number: That of the request.
-        reply: The bytes of the frame that came back, none where it is still to come.
-    """
-
-    asked: bytes
-    number: int
-    reply: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -181,6 +167,7 @@ class Checker:
         connection: SnapshotConnection,
         until: Deadline,
         told: Sequence[Told] = (),
+        pending: bytes = b"",
     ) -> Checked:
         """Run a test cell, or one part of it.
 
@@ -190,6 +177,7 @@ class Checker:
             connection: The snapshot that its requests go to.
             until: The deadline.
             told: What the snapshot was asked already.
+            pending: What was read from it since, and is no whole frame.
 
         Returns:
             What the cell showed, or why it did not run to its end.
@@ -198,7 +186,7 @@ class Checker:
             CheckerStuck: The cell goes on after its snapshot was disconnected.
             CheckerFailed: The checker ended or broke the protocol.
         """
-        return self._run(test, connection, until, told)
+        return self._run(test, connection, until, told, pending)
 
     def _run(
         self,
@@ -206,12 +194,13 @@ class Checker:
         connection: SnapshotConnection | None,
         until: Deadline,
         told: Sequence[Told] = (),
+        pending: bytes = b"",
     ) -> Checked:
         outputs, failure = Outputs(self._limits), None
         try:
             about = {**vars(test), "asks": connection is not None}
             about["told"] = [(one.asked.hex(), one.number) for one in told]
-            buffers = () if connection is None else (connection.student.key, connection.pending())
+            buffers = () if connection is None else (connection.student.key, pending)
             self._channel.send(Kind.TEST, 0, about, (*buffers, *(one.reply for one in told)))
             if connection is not None:
                 self._channel.send_fd(connection.fileno())

@@ -297,7 +297,7 @@ class Execution:
             before = replace(test, part=Part.VISIBLE)
             self._checker.run(before, connection, until, replay.visible)
         self._replays[test.number] = None  # the rest is run there, too
-        checked = self._checker.run(test, connection, until, told)
+        checked = self._checker.run(test, connection, until, told, connection.take_pending())
         if self._known is not None:
             self._known.learn(checked)
         return checked.outcome

@@ -19,8 +19,8 @@ from autograder.engine.kernel.shell import Part
 from autograder.engine.outcomes import CellOutcome
 from autograder.engine.protocol.channel import ChannelClosed, DeadlinePassed
 from autograder.engine.protocol.frames import FrameError, Kind, verified_buffers
-from autograder.engine.protocol.transcript import Transcript
-from autograder.engine.worker.checker_client import CellPart, Checked, Told
+from autograder.engine.protocol.transcript import Told, Transcript
+from autograder.engine.worker.checker_client import CellPart, Checked
 from autograder.engine.worker.deadline import Deadline
 from autograder.engine.worker.student_client import SnapshotConnection
 

@@ -109,8 +109,8 @@ class SnapshotConnection:
         """Whether nothing has come that was not asked for."""
         return self.snapshot.channel.is_silent()
 
-    def pending(self) -> bytes:
-        """What was read from the snapshot and is no whole frame; the next reader needs it."""
+    def take_pending(self) -> bytes:
+        """What was read from the snapshot and is no whole frame: for the next who reads there."""
         return self.snapshot.channel.take_pending()
 
     def has_ended(self) -> bool:

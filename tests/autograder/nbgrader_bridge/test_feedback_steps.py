@@ -11,6 +11,8 @@ import pytest
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode, from_dict, reads
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory as NbgraderDirectory
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
@@ -160,6 +162,18 @@ def test_of_a_hidden_test_that_ran_apart_the_table_alone_is_left(
     left = cell["test-flatten"].outputs
     assert len(left) == (4 if source else 1)
     assert source or left[0].metadata == {TABLE_KEY: {}}
+
+
+def test_hidden_tests_are_withheld_before_a_page_is_made_inert() -> None:
+    """What is inert tells no more which output is a table, and which cells Jupyter ran."""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(ROOT)).load_config()
+    converter = GenerateFeedback(coursedir=NbgraderDirectory(config=config), config=config)
+    exporter = converter.exporter_class(parent=converter, config=converter.config)
+    for step in converter.preprocessors:
+        exporter.register_preprocessor(step)
+    steps = [type(one).__name__ for one in exporter._preprocessors if one.enabled]
+    assert steps == ["GetGrades", "WithholdHiddenTests", "MakeInert", "PageStyle"]
+    assert exporter.template_name == "feedback"
 
 
 def test_our_own_words_on_a_cell_that_could_not_end_stay() -> None:

@@ -6,18 +6,20 @@ import os
 import time
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import pytest
 
 from autograder.engine.kernel.shell import Part
+from autograder.engine.limits import Limits
 from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
 from autograder.engine.protocol.channel import ChannelClosed, DeadlinePassed
 from autograder.engine.protocol.frames import Frame, FrameReader, Kind, endpoint, pack
-from autograder.engine.protocol.transcript import Transcript
+from autograder.engine.protocol.transcript import Told, Transcript
 from autograder.engine.worker.checker_client import CellPart, Checked
 from autograder.engine.worker.deadline import Deadline
-from autograder.engine.worker.known_tests import KnownTests
+from autograder.engine.worker.execution import Execution, Material
+from autograder.engine.worker.known_tests import KnownTests, Replay
 
 KEY = b"k" * 32
 TEST = CellPart("check.score(2)", Part.VISIBLE, 3, 2)
@@ -61,6 +63,9 @@ class FakeSnapshot:
 
     def is_silent(self) -> bool:
         return self.silent
+
+    def take_pending(self) -> bytes:
+        return b"half a reply"
 
     def ask(self, raw: bytes, number: int, until: Deadline) -> Frame:
         self.asked.append(raw)
@@ -169,3 +174,36 @@ def test_nothing_is_known_of_cells_that_ask_differently_each_time(known: KnownTe
     state, _ = other.asked[0]
     known.learn(Checked(OUTCOME, other.state, ((state, request("g")),), False))
     assert known.begin(TEST) is None
+
+
+def test_a_checker_that_goes_on_in_the_rest_gets_there_what_has_come_of_a_reply() -> None:
+    class FakeChecker:
+        runs: ClassVar[list[Any]] = []
+
+        def set_up(self, source: str, until: Deadline) -> None:
+            pass
+
+        def cpu_s(self) -> float:
+            return 0.0
+
+        def run(self, test: CellPart, *args: Any) -> Checked:
+            self.runs.append((test.part, *args[2:]))
+            return Checked(OUTCOME, b"", (), False)
+
+    known, snapshot = KnownTests(), FakeSnapshot([])
+    replay = Replay(known, TEST, told=[Told(b"f", 1, b"whole")])
+    replay.begin_rest()
+    replay.told.append(Told(b"g", 2))
+    execution = Execution(
+        *((), Material(""), Limits()),
+        fork_student=lambda: pytest.fail("no student is needed"),
+        fork_checker=lambda: cast(Any, FakeChecker()),
+        known=known,
+    )
+    until = Deadline(1.0, 1.0, time.process_time)
+    outcome = execution._check(replay.test, replay, cast(Any, snapshot), until)
+    assert outcome == OUTCOME
+    assert FakeChecker.runs == [
+        (Part.VISIBLE, [Told(b"f", 1, b"whole")]),
+        (Part.REST, [Told(b"g", 2)], b"half a reply"),
+    ]
