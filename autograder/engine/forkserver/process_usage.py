@@ -74,16 +74,6 @@ def last_pid() -> int:
     return 0
 
 
-def program(pid: str) -> int:
-    """Where the program begins that a process runs: the same for forks, not for what is executed.
-
-    0 where it is not told.
-    """
-    with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat") as stat:
-        return int(stat.read().rpartition(")")[2].split()[23])
-    return 0
-
-
 def anonymous_nbytes(pid: str) -> int:
     """Bytes of memory that no file is behind; what was shared by a fork counts in full."""
     status = _status(pid)  # a zombie has none

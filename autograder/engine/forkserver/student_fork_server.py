@@ -209,7 +209,6 @@ class _ForkServer:
         self._control, self._settings, self._ready = control, settings, ready
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if settings.sandbox else -1
         self._baseline = process_usage.anonymous_nbytes("self")
-        self._program = process_usage.program("self")
         self._limits = settings.limits  # those of the submission that runs
         self._cpu = process_usage.ProcessorTime()
         self._child = self._pids_before = self._crowded = 0
@@ -337,16 +336,13 @@ class _ForkServer:
         return process_usage.sockets(str(self._child))
 
     def _is_hog(self, pids: list[str]) -> bool:
-        limit = self._limits.memory_nbytes
-        # Cheap and too high first (memory shared after a fork counts twice), exact where needed.
-        if sum(map(self._beyond_the_baseline, pids)) < limit:
+        # What this process has is shared by its forks, and no other program has it: it is taken off
+        # once. Cheap and too high first (memory shared after a fork counts twice), exact where
+        # needed.
+        most = self._limits.memory_nbytes + self._baseline
+        if sum(map(process_usage.anonymous_nbytes, pids)) < most:
             return False
-        return sum(process_usage.own_nbytes(pid) for pid in pids) > limit
-
-    def _beyond_the_baseline(self, pid: str) -> int:
-        """The bytes that a process holds beyond those of this one, if it is a fork of it."""
-        is_fork = process_usage.program(pid) == self._program != 0
-        return max(0, process_usage.anonymous_nbytes(pid) - self._baseline * is_fork)
+        return sum(map(process_usage.own_nbytes, pids)) > most
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -80,23 +79,3 @@ def test_the_last_number_given_to_a_process_is_told() -> None:
     before = process_usage.last_pid()
     subprocess.run([sys.executable, "-c", ""], check=True)
     assert process_usage.last_pid() != before
-
-
-def test_a_fork_runs_the_same_program_and_what_is_executed_another() -> None:
-    own = process_usage.program("self")
-    pid = os.fork()
-    if pid == 0:
-        time.sleep(60)
-        os._exit(0)
-    executed = subprocess.Popen([sys.executable, "-c", "input()"], **PIPES)
-    try:
-        assert process_usage.program(str(pid)) == own != 0
-        deadline = time.monotonic() + 10
-        while process_usage.program(str(executed.pid)) == own and time.monotonic() < deadline:
-            time.sleep(0.01)  # it is a fork until it has been executed
-        assert process_usage.program(str(executed.pid)) != own
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        executed.communicate("\n")
-    assert process_usage.program("no such process") == 0
