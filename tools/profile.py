@@ -20,9 +20,10 @@ from autograder.engine.limits import Limits
 from autograder.engine.plan import Step
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD
 from autograder.engine.worker import execution
-from autograder.engine.worker.checker_client import Checker
+from autograder.engine.worker.checker_client import CellPart, Checker
 from autograder.engine.worker.fork_server_client import StudentForkServers
 from autograder.engine.worker.grader import Grader, prepared_shell
+from autograder.engine.worker.known_tests import Replay
 from autograder.engine.worker.student_client import StudentProcess
 from autograder.lessons.autotests import with_autotests
 from autograder.lessons.model import Lesson, read_lesson
@@ -30,6 +31,7 @@ from autograder.records.runner import Job
 from autograder.simulation.simulate import simulate
 from tools.task_clock import TaskClock
 
+_REQUESTS = "requests, beside the answer"
 _PARTS: tuple[tuple[type, str, str], ...] = (
     (StudentProcess, "__init__", "starting the student process"),
     (StudentProcess, "prepare", "starting the student process"),
@@ -39,6 +41,7 @@ _PARTS: tuple[tuple[type, str, str], ...] = (
     (Checker, "__init__", "starting the checker"),
     (Checker, "set_up", "starting the checker"),
     (Checker, "close", "ending the checker"),
+    (Replay, "follow", _REQUESTS),
 )
 _WORKER = "the worker: reading, repairing, listening, recording"
 Clock = Callable[[], float]
@@ -144,17 +147,17 @@ class _Meter:
         """A test: what the checker process used, and the rest, which its requests cost."""
 
         @wraps(call)
-        def timed(checker: Checker, source: str, *args: Any) -> Any:
+        def timed(checker: Checker, test: CellPart, *args: Any) -> Any:
             before = self._clock(), time.process_time(), _used_by(checker)
             try:
-                return call(checker, source, *args)
+                return call(checker, test, *args)
             finally:
                 own = time.process_time() - before[1]
                 checking = _used_by(checker) - before[2]
                 total = self._clock() - before[0] - own
                 self.parts["test cells, in the checker"] += checking
-                self.parts["requests, beside the answer"] += total - checking
-                self.cells[f"test: {_first_line(source)}"] += total
+                self.parts[_REQUESTS] += total - checking
+                self.cells[f"test: {_first_line(test.source)}"] += total
 
         return timed
 
