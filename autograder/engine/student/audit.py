@@ -18,7 +18,7 @@ import gc
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from os import fsdecode, stat
 from os.path import realpath
@@ -71,7 +71,7 @@ def install(
     answers, note = _answers(ticket, sessions, own_cells)
     trusted = list(trusted)
     readers = _readers_of_memory(trusted)
-    copying = frozenset({own_frames.frames_of_a_cell.__code__})
+    copying = frozenset({own_frames.frames_of_a_cell.__code__, *_readers_of_tracebacks(trusted)})
     spaces = {id(vars(module)) for module in trusted}
     watch = _watcher(spaces, readers, copying, libraries, own_cells)
     originals = dict[str, tuple[str, Callable[..., Any]]]()
@@ -170,6 +170,7 @@ def _add_hook(
     originals: dict[str, tuple[str, Callable[..., Any]]],
 ) -> None:
     own, watched, busy = _EVENT, WATCHED, list[bool]()
+    reads, told, kind_of, text = "object.__getattr__", FRAMES | PARTS, type, str
 
     def look(event: str, arguments: tuple[Any, ...]) -> None:
         said: str | None = "raised an audit event of its own"  # where its arguments are odd
@@ -195,7 +196,10 @@ def _add_hook(
         if event == own:
             what, given, box = arguments
             box.append(answers[what](*given))  # who asks wrongly gets the error
-        elif event in watched and not busy:
+        elif event not in watched or busy:
+            return
+        # A frame's code, a hundred times in a call that a profile function follows, is everybody's.
+        elif event != reads or kind_of(arguments[-1]) is not text or arguments[-1] in told:
             look(event, arguments)
             if event == "sys.addaudithook":
                 raise RuntimeError  # Python's rule: then the other hook is not added
@@ -275,6 +279,14 @@ def _readers_of_memory(trusted: Iterable[ModuleType]) -> frozenset[CodeType]:
     return frozenset(found)
 
 
+def _readers_of_tracebacks(trusted: Iterable[ModuleType]) -> Iterator[CodeType]:
+    """The code of trusted functions that say where an error came from."""
+    for module in trusted:
+        for one in vars(module).values():
+            if isinstance(one, FunctionType) and "tb_frame" in one.__code__.co_names:
+                yield one.__code__
+
+
 def _watcher(
     trusted: set[int],
     readers: frozenset[CodeType],
@@ -285,6 +297,7 @@ def _watcher(
     """A function that says what a learner's code just did, None where it was somebody else."""
     frame_of, asks, is_plain = sys._getframe, _asker(trusted, libraries, own_cells), _is_plain
     string_at = ctypes.string_at.__code__
+    by_frames = {"sys._getframe", "object.__getattr__"}
 
     def watch(event: str, arguments: Any) -> str | None:
         # Some fifty times a request, and all that follows takes as long as reading 100 kB. Both
@@ -296,7 +309,7 @@ def _watcher(
         ):
             return None
         # It looks at frames and gives none away.
-        if event == "sys._getframe" and frame_of(3).f_code in copying:
+        if event in by_frames and frame_of(3).f_code in copying:
             return None
         if not is_plain(event, arguments):  # code of its own would run, and nobody see it
             return "raised an audit event of its own"
