@@ -9,6 +9,9 @@ meanwhile, and nothing else may run. The scores of all three must agree.
 
 The fastest that any grader could be is the cells' own CPU time divided by the cores. It is
 measured too: the same cells in one warm IPython shell each, with no grader around them.
+
+Stock nbgrader takes hours for what the engine does in minutes. It may be given a part of the class:
+its start is what two submissions take beyond their share, and each further one costs the same.
 """
 
 from __future__ import annotations
@@ -26,10 +29,10 @@ from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 
-from autograder.errors import AutograderError
+from autograder.errors import AutograderError, UsageError
 from autograder.lessons.model import Lesson
 from autograder.simulation.simulate import simulate
-from tools.contenders import CONTENDERS, QUICKSTART, QUICKSTARTS, WARM_CELLS
+from tools.contenders import CONTENDERS, POOL_SIZE, QUICKSTART, QUICKSTARTS, WARM_CELLS
 from tools.supervisor import supervised
 from tools.task_clock import TaskClock
 
@@ -50,13 +53,23 @@ class Cost:
     wall_s: float
     cpu_s: float
 
+    def continued(self, few: Cost, steps: float) -> Cost:
+        """What the whole class costs, `steps` as many more as this has more than `few`."""
+        wall = few.wall_s + steps * (self.wall_s - few.wall_s)
+        return Cost(wall, few.cpu_s + steps * (self.cpu_s - few.cpu_s))
+
 
 @dataclass(frozen=True)
 class Comparison:
-    """The medians over all rounds, and what they mean a submission."""
+    """The medians over all rounds, and what they mean a submission.
+
+    Attributes:
+        graded: How many of the `students` stock nbgrader graded; the rest is computed.
+    """
 
     lesson: str
     students: int
+    graded: int
     rounds: int
     cores: int
     costs: dict[str, Cost]
@@ -79,19 +92,36 @@ class Comparison:
         return 1000 * above / self.students
 
 
-def run(
-    course: Path, lessons: tuple[Lesson, ...], *, students: int, rounds: int, as_json: bool
-) -> int:
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured: submissions, those of them that stock nbgrader grades, and rounds."""
+
+    students: int
+    graded: int
+    rounds: int
+
+    def __post_init__(self) -> None:
+        if self.graded != self.students and not POOL_SIZE < self.graded < self.students:
+            raise UsageError(
+                f"nbgrader cannot be given {self.graded} of {self.students} submissions",
+                remedy=f"Give it more than {POOL_SIZE}, or leave --stock out: it gets all of them.",
+            )
+
+    @property
+    def steps(self) -> float:
+        """How many times what `graded` have more than POOL_SIZE the class has more."""
+        return (self.students - POOL_SIZE) / (self.graded - POOL_SIZE)
+
+
+def run(course: Path, lessons: tuple[Lesson, ...], sizes: Sizes, *, as_json: bool) -> int:
     """Measure each lesson and print it. Exit code 0; a failure raises BenchError."""
-    found = [
-        _measure(one.slug, partial(_simulated, course, one), students, rounds) for one in lessons
-    ]
+    found = [_measure(one.slug, partial(_simulated, course, one), sizes) for one in lessons]
     return _shown(found, as_json=as_json)
 
 
-def run_quickstart(*, students: int, rounds: int, as_json: bool) -> int:
+def run_quickstart(sizes: Sizes, *, as_json: bool) -> int:
     """Measure nbgrader's own course and print it. Exit code 0; a failure raises BenchError."""
-    return _shown([_measure(QUICKSTARTS, _quickstart, students, rounds)], as_json=as_json)
+    return _shown([_measure(QUICKSTARTS, _quickstart, sizes)], as_json=as_json)
 
 
 def _quickstart(folder: Path, students: int) -> None:
@@ -138,24 +168,33 @@ def _plain(found: Comparison) -> dict[str, object]:
     return {**asdict(found), **more}
 
 
-def _measure(
-    assignment: str, write: Callable[[Path, int], None], students: int, rounds: int
-) -> Comparison:
+def _measure(assignment: str, write: Callable[[Path, int], None], sizes: Sizes) -> Comparison:
+    students = sizes.students
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         room = Path(folder)
         write(room / "class", students)
         _execute(CONTENDERS["prepare"](room / "class", assignment))
         cells = float(_execute([*WARM_CELLS, str(room / "class"), assignment])[1])
         costs: dict[str, list[Cost]] = {name: [] for name in CONTENDERS if name != "prepare"}
-        for turn in range(rounds):
+        few = _costs_of_few(room, list(costs), assignment) if sizes.graded < students else {}
+        for turn in range(sizes.rounds):
             for name in _turn(list(costs), turn):
-                _say(f"round {turn + 1} of {rounds}: {name}")
-                costs[name].append(_grade(room, name, assignment))
+                _say(f"{assignment}, round {turn + 1} of {sizes.rounds}: {name}")
+                share = sizes.graded if name in few else students
+                cost = _grade(room, name, assignment, share)
+                costs[name].append(cost.continued(few[name], sizes.steps) if name in few else cost)
         _must_agree(room, list(costs), assignment)
-        start = _start_cost(room, assignment, cells / students)
+        start = max(0.0, _grade(room, ENGINE, assignment, 1).cpu_s - cells / students)
     medians = {name: _median(several) for name, several in costs.items()}
     cores = len(os.sched_getaffinity(0))
-    return Comparison(assignment, students, rounds, cores, medians, cells, start)
+    return Comparison(
+        *(assignment, students, sizes.graded, sizes.rounds), cores, medians, cells, start
+    )
+
+
+def _costs_of_few(room: Path, names: list[str], assignment: str) -> dict[str, Cost]:
+    """What stock nbgrader takes for as many submissions as its pool has processes."""
+    return {name: _grade(room, name, assignment, POOL_SIZE) for name in names if name != ENGINE}
 
 
 def _turn(names: list[str], turn: int) -> list[str]:
@@ -164,22 +203,14 @@ def _turn(names: list[str], turn: int) -> list[str]:
     return names[first:] + names[:first]
 
 
-def _grade(room: Path, name: str, lesson: str) -> Cost:
+def _grade(room: Path, name: str, lesson: str, students: int) -> Cost:
+    """Have a contender grade the first submissions of a fresh copy of the class."""
     mine = room / name
     shutil.rmtree(mine, ignore_errors=True)
     shutil.copytree(room / "class", mine)
-    return _execute(CONTENDERS[name](mine, lesson))[0]
-
-
-def _start_cost(room: Path, lesson: str, cells_cpu_s: float) -> float:
-    """The CPU that the engine spends once: grading one submission, less its cells."""
-    alone = room / "alone"
-    shutil.rmtree(alone, ignore_errors=True)
-    shutil.copytree(room / "class", alone)
-    for student in sorted((alone / "submitted").iterdir())[1:]:
+    for student in sorted((mine / "submitted").iterdir())[students:]:
         shutil.rmtree(student)
-    cost, _ = _execute(CONTENDERS[ENGINE](alone, lesson))
-    return max(0.0, cost.cpu_s - cells_cpu_s)
+    return _execute(CONTENDERS[name](mine, lesson))[0]
 
 
 def _execute(command: Sequence[str]) -> tuple[Cost, str]:
@@ -231,7 +262,9 @@ def _must_agree(room: Path, names: list[str], lesson: str) -> None:
     mine = points(room / ENGINE, lesson)
     for name in names:
         theirs = points(room / name, lesson)
-        differing = sorted(key for key in mine.keys() | theirs if mine.get(key) != theirs.get(key))
+        graded = {student for student, _, _ in theirs}
+        ours = {key for key in mine if key[0] in graded}
+        differing = sorted(key for key in ours | theirs.keys() if mine.get(key) != theirs.get(key))
         if differing:
             key = differing[0]
             raise BenchError(
@@ -255,6 +288,8 @@ def _report(found: Comparison) -> str:
         f"{found.lesson}: {found.students} submissions, {found.cores} cores, "
         f"medians of {found.rounds} rounds, equal scores"
     ]
+    if found.graded < found.students:
+        lines.append(f"  stock nbgrader graded {found.graded} of them; what all take is computed")
     for name, cost in found.costs.items():
         ratio = "" if name == ENGINE else f"  {found.ratio(name):5.1f} × the engine's wall"
         lines.append(f"  {name:<20} wall {cost.wall_s:7.1f} s  CPU {cost.cpu_s:7.1f} s{ratio}")

@@ -43,6 +43,12 @@ def _add_bench(commands: Commands) -> None:
         "--rounds", type=positive, default=3, metavar="N", help="default: %(default)s"
     )
     parser.add_argument(
+        "--stock",
+        type=positive,
+        metavar="N",
+        help="stock nbgrader grades N of the submissions, and what all would take it is computed",
+    )
+    parser.add_argument(
         "--profile",
         action="store_true",
         help="say instead where the engine's CPU time goes, without other contenders",
@@ -63,21 +69,14 @@ def _bench(options: argparse.Namespace) -> int:
             remedy="Leave out the lessons and --profile.",
         )
     bench = _developers_bench()
-    if options.quickstart:
-        measured: int = bench.run_quickstart(
-            students=options.students, rounds=options.rounds, as_json=options.as_json
-        )
-        return measured
     if options.profile:
         shown: int = bench.show_profile(options.course, chosen(options), students=options.students)
         return shown
-    result: int = bench.run(
-        options.course,
-        chosen(options),
-        students=options.students,
-        rounds=options.rounds,
-        as_json=options.as_json,
-    )
+    sizes = bench.Sizes(options.students, options.stock or options.students, options.rounds)
+    if options.quickstart:
+        measured: int = bench.run_quickstart(sizes, as_json=options.as_json)
+        return measured
+    result: int = bench.run(options.course, chosen(options), sizes, as_json=options.as_json)
     return result
 
 

@@ -10,7 +10,7 @@ import pytest
 from autograder.cli import diagnostics, main
 from tests.autograder import tiny
 from tools import bench
-from tools.bench import BenchError, _execute
+from tools.bench import BenchError, Cost, Sizes, _execute
 from tools.contenders import QUICKSTARTS, WARM_CELLS, quickstart
 
 
@@ -37,10 +37,21 @@ def test_a_contender_finds_the_tools_from_any_folder(
 
 
 def test_nbgraders_own_course_is_asked_for_by_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, object]] = []
-    monkeypatch.setattr(bench, "run_quickstart", lambda **how: asked.append(how) or 0)
+    asked: list[Sizes] = []
+    monkeypatch.setattr(bench, "run_quickstart", lambda sizes, as_json: asked.append(sizes) or 0)
     assert main.main(["bench", "--quickstart", "--students", "6", "--rounds", "1"]) == 0
-    assert asked == [{"students": 6, "rounds": 1, "as_json": False}]
+    assert asked == [Sizes(students=6, graded=6, rounds=1)]
+
+
+def test_what_stock_nbgrader_takes_for_a_class_is_computed_of_a_part() -> None:
+    two, ten = Cost(wall_s=5.0, cpu_s=6.0), Cost(wall_s=13.0, cpu_s=22.0)
+    # Its start is 3 s of wall and 2 s of CPU, each submission 1 s and 2 s.
+    assert ten.continued(two, Sizes(40, 10, 3).steps) == Cost(wall_s=43.0, cpu_s=82.0)
+
+
+def test_two_submissions_say_nothing_of_more(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["bench", "04", "--stock", "2"]) == 2
+    assert "Give it more than 2, or leave --stock out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("more", ["04", "--profile"])
