@@ -49,6 +49,7 @@ from autograder.engine.worker.fork_server_client import (
     StudentForkServers,
 )
 from autograder.engine.worker.known_tests import KnownTests
+from autograder.engine.worker.siblings import Siblings
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer
 from autograder.lessons.imported_modules import modules_needed
@@ -115,6 +116,7 @@ class Grader:
         hide: Iterable[Path] = (),
         scratch: Path | None = None,
         every_cell: bool = False,
+        siblings: Siblings | None = None,
     ) -> None:
         """Wait for the fork server.
 
@@ -126,6 +128,7 @@ class Grader:
             hide: Directories that no submission may see.
             scratch: A directory that somebody removes even where this process is killed.
             every_cell: Run those cells of a lesson, too, that only show.
+            siblings: The other workers of the run.
 
         Raises:
             SandboxError: The fork server cannot start here.
@@ -134,7 +137,7 @@ class Grader:
         self._scratch = tempfile.mkdtemp(prefix="grader-", dir=scratch)
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = self._scratch  # torch makes one where it is loaded
         self._limits, self._sandbox, self._hide = limits, sandbox, tuple(hide)
-        self._every_cell = every_cell
+        self._every_cell, self._siblings = every_cell, siblings
         self.listener = Listener()
         self._shell, self._fork_server = shell, fork_server
         self._own: StudentForkServers | None = None  # replaces one that failed
@@ -248,7 +251,9 @@ class Grader:
         key = f"{lesson.source}\0{lesson.digest}"
         if key not in self._lessons:
             self._refuse_visible(lesson)
-            prepared = _prepare_lesson(lesson, Path(self._scratch, str(len(self._lessons))))
+            known = KnownTests(key, self._siblings)
+            folder = Path(self._scratch, str(len(self._lessons)))
+            prepared = _prepare_lesson(lesson, folder, known)
             read_ahead(self._shell, prepared.tests)
             if self._every_cell:
                 prepared = replace(prepared, shown=None)
@@ -280,7 +285,7 @@ class Grader:
         (self._fork_server,) = self._own.servers
 
 
-def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
+def _prepare_lesson(lesson: Lesson, folder: Path, known: KnownTests) -> _PreparedLesson:
     notebook = lesson.read()
     cells = tuple(lesson.cells())
     root = lesson.source.parent
@@ -305,7 +310,7 @@ def _prepare_lesson(lesson: Lesson, folder: Path) -> _PreparedLesson:
     return _PreparedLesson(
         *(cells, about, material, str(folder), modules, tests, common_sources),
         declares_loopback(cells),
-        KnownTests(),
+        known,
         ShownCells(cells),
         lesson.prepared.handed_out if lesson.prepared else None,
         form,

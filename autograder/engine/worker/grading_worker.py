@@ -26,6 +26,7 @@ from autograder.descendants import wait_for_end
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import check_memory
 from autograder.engine.worker.fork_server_client import StudentForkServer, StudentForkServers
+from autograder.engine.worker.siblings import Siblings
 from autograder.errors import AutograderError
 from autograder.fork_server import Forks, fork, ready
 from autograder.import_speed import skip_unused_grammar
@@ -93,10 +94,13 @@ def _start_and_wait(settings: WorkerSettings) -> None:
         fork_servers.close()
         return
     workers = []
-    for control, fork_server in zip(settings.controls, fork_servers.servers, strict=True):
+    family = Siblings.family(len(settings.controls), settings.scratch)
+    each = zip(settings.controls, fork_servers.servers, family, strict=True)
+    for control, fork_server, siblings in each:
         others = [one for one in settings.controls if one != control]
         others += [one.fileno() for one in fork_servers.servers if one is not fork_server]
-        workers.append(fork(partial(_run_worker, control, others, settings, shell, fork_server)))
+        its = control, others, settings, shell, fork_server, siblings
+        workers.append(fork(partial(_run_worker, *its)))
     _close(settings.controls)
     fork_servers.release()
     for worker in workers:
@@ -110,15 +114,20 @@ def _run_worker(
     settings: WorkerSettings,
     shell: Any,
     fork_server: StudentForkServer,
+    siblings: Siblings,
 ) -> None:
     """Be one worker until the main process ends; `others` are the sockets of its siblings."""
     _close(others)
     gc.enable()
-    _serve(Connection(control), settings, shell, fork_server)
+    _serve(Connection(control), settings, shell, fork_server, siblings)
 
 
 def _serve(
-    connection: Connection, settings: WorkerSettings, shell: Any, fork_server: StudentForkServer
+    connection: Connection,
+    settings: WorkerSettings,
+    shell: Any,
+    fork_server: StudentForkServer,
+    siblings: Siblings,
 ) -> None:
     from autograder.engine.worker.grader import Grader
 
@@ -129,6 +138,7 @@ def _serve(
             hide=settings.hide,
             scratch=settings.scratch,
             every_cell=settings.every_cell,
+            siblings=siblings,
         )
     except AutograderError as error:
         connection.send(error)

@@ -3,8 +3,9 @@
 A test cell sees an answer by the replies to its requests alone, and runs with the same names, files
 and random numbers for each submission. So what it does next, another request or its end, depends
 only on what it was told: see `Transcript`. The worker keeps that from the first submission whose
-answer did the same, asks the requests itself, and takes the outcome over where all replies are
-known. Where one is not, a checker runs the cell; it is handed the replies that have come.
+answer did the same, tells the other workers of the run, asks the requests itself, and takes the
+outcome over where all replies are known. Where one is not, a checker runs the cell; it is handed
+the replies that have come.
 
 The replies of each submission are its own: they are asked for, signed, and verified every time.
 """
@@ -22,6 +23,7 @@ from autograder.engine.protocol.frames import FrameError, Kind, verified_buffers
 from autograder.engine.protocol.transcript import Told, Transcript
 from autograder.engine.worker.checker_client import CellPart, Checked
 from autograder.engine.worker.deadline import Deadline
+from autograder.engine.worker.siblings import Siblings
 from autograder.engine.worker.student_client import SnapshotConnection
 
 _MOST_NBYTES = 128 * 2**20  # of requests and outputs that are kept of a lesson
@@ -43,8 +45,15 @@ class KnownTests:
     of the set-up cell's, a mode of torch's. Each runs in a checker before anything is known of it.
     """
 
-    def __init__(self) -> None:
-        """Know nothing yet."""
+    def __init__(self, lesson: str = "", siblings: Siblings | None = None) -> None:
+        """Know nothing yet.
+
+        Args:
+            lesson: What tells the lesson apart.
+            siblings: The other workers of the run.
+        """
+        self._lesson, self._siblings = lesson, siblings or Siblings()
+        self._listener = self._siblings.listener(lesson)
         self._next: dict[bytes, _Request | CellOutcome] = {}
         self._requests: dict[bytes, _Request] = {}
         self._nbytes = 0
@@ -52,6 +61,11 @@ class KnownTests:
 
     def begin(self, test: CellPart) -> Replay | None:
         """The test cell at its beginning; None where nothing can be known of it."""
+        for told in self._listener.hear():
+            if told is None:
+                self._forget()
+            elif self._is_usable:
+                self._keep(*told)
         return Replay(self, test) if self._is_usable else None
 
     def next(self, state: bytes) -> _Request | CellOutcome | None:
@@ -62,38 +76,55 @@ class KnownTests:
         """Keep what a checker has found by running a cell, or part of it."""
         if checked.changes_others:
             self.give_up()
-        for state, raw in checked.asked if self._is_usable else ():
-            request = self._request(raw)
-            known = self._next.get(state)
-            if known is not None and known is not request:
-                self.give_up()  # it was told the same, and does not do the same
-                return
-            if request is not None and self._has_room(_STATE_NBYTES):
-                self._next[state] = request
+        for state, raw in checked.asked:
+            if self._is_usable:
+                self._find(state, _Request(raw, digest_of(raw)))
         outcome = checked.outcome
         if self._is_usable and outcome.failure is None and not outcome.memory_error:
-            nbytes = len(str(outcome.outputs))
-            if checked.state not in self._next and self._has_room(nbytes + _STATE_NBYTES):
-                self._next[checked.state] = outcome
+            self._find(checked.state, outcome)
 
     def give_up(self) -> None:
         """Know nothing from now on."""
+        if self._is_usable:
+            self._siblings.say(self._lesson, None)
+            self._forget()
+
+    def _find(self, state: bytes, following: _Request | CellOutcome) -> None:
+        if self._keep(state, following):
+            self._siblings.say(self._lesson, (state, following))
+
+    def _keep(self, state: bytes, following: _Request | CellOutcome) -> bool:
+        """Whether that was news, and there was room for it."""
+        known = self._next.get(state)
+        if known is not None:
+            if _asks(known) != _asks(following):
+                self.give_up()  # it was told the same, and does not do the same
+            return False
+        if isinstance(following, CellOutcome):
+            nbytes = len(str(following.outputs))
+        else:  # the same request is asked in many states
+            nbytes = 0 if following.digest in self._requests else len(following.raw)
+        if not self._has_room(nbytes + _STATE_NBYTES):
+            return False
+        if isinstance(following, _Request):
+            following = self._requests.setdefault(following.digest, following)
+        self._next[state] = following
+        return True
+
+    def _forget(self) -> None:
         self._is_usable = False
         self._next.clear()
         self._requests.clear()
-
-    def _request(self, raw: bytes) -> _Request | None:
-        """The request of these bytes, kept once; None where there is no room for it."""
-        digest = digest_of(raw)
-        if digest not in self._requests and self._has_room(len(raw)):
-            self._requests[digest] = _Request(raw, digest)
-        return self._requests.get(digest)
 
     def _has_room(self, nbytes: int) -> bool:
         if self._nbytes + nbytes > _MOST_NBYTES:
             return False
         self._nbytes += nbytes
         return True
+
+
+def _asks(following: _Request | CellOutcome) -> bytes | None:
+    return following.digest if isinstance(following, _Request) else None
 
 
 @dataclass

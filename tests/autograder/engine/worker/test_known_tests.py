@@ -6,6 +6,7 @@ import os
 import time
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -20,6 +21,7 @@ from autograder.engine.worker.checker_client import CellPart, Checked
 from autograder.engine.worker.deadline import Deadline
 from autograder.engine.worker.execution import Execution, Material
 from autograder.engine.worker.known_tests import KnownTests, Replay
+from autograder.engine.worker.siblings import Siblings
 
 KEY = b"k" * 32
 TEST = CellPart("check.score(2)", Part.VISIBLE, 3, 2)
@@ -174,6 +176,43 @@ def test_nothing_is_known_of_cells_that_ask_differently_each_time(known: KnownTe
     state, _ = other.asked[0]
     known.learn(Checked(OUTCOME, other.state, ((state, request("g")),), False))
     assert known.begin(TEST) is None
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Siblings, Siblings]:
+    one, other = Siblings.family(2, tmp_path)
+    return one, other
+
+
+def test_what_one_worker_has_found_the_other_takes_over(two: tuple[Siblings, Siblings]) -> None:
+    finder, known = (KnownTests("04", one) for one in two)
+    finder.learn(checked({"header": 1}, {"header": 2}))
+    snapshot = FakeSnapshot([{"header": 1}, {"header": 2}])
+    assert follow(known, snapshot)[0] == OUTCOME
+    assert snapshot.asked == [request("f0"), request("f1")]
+
+
+def test_another_lesson_is_not_meant(two: tuple[Siblings, Siblings]) -> None:
+    finder, known = KnownTests("04", two[0]), KnownTests("05", two[1])
+    finder.learn(checked({"header": 1}))
+    assert follow(known, FakeSnapshot([{"header": 1}]))[0] is None
+
+
+def test_where_one_worker_gives_up_the_other_does(two: tuple[Siblings, Siblings]) -> None:
+    finder, known = (KnownTests("04", one) for one in two)
+    known.learn(checked({"header": 1}))
+    finder.learn(checked({"header": 4}, changes_others=True))
+    assert known.begin(TEST) is None
+
+
+def test_two_workers_whose_cells_ask_differently_give_up(two: tuple[Siblings, Siblings]) -> None:
+    one, other = (KnownTests("04", one) for one in two)
+    asked = checked({"header": 1})
+    state, _ = asked.asked[0]
+    one.learn(asked)
+    other.learn(Checked(OUTCOME, asked.state, ((state, request("g")),), False))
+    assert other.begin(TEST) is None  # it hears of what the first one has found
+    assert one.begin(TEST) is None
 
 
 def test_a_checker_that_goes_on_in_the_rest_gets_there_what_has_come_of_a_reply() -> None:
