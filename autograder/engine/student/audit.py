@@ -345,11 +345,12 @@ def _asker(  # noqa: C901 - closes over what it uses, which nobody can replace t
         Itself, by a function that hands on the answer, or by one that calls what it is given.
         """
         passed = list[FrameType]()  # of libraries: the first asked, the last was called by it
-        while frame is not None and is_library(frame.f_code.co_filename):
-            if frame.f_code.co_filename not in own_files:
+        file = ""
+        while frame is not None and is_library(file := frame.f_code.co_filename):
+            if file not in own_files:
                 passed.append(frame)
             frame = frame.f_back
-        if frame is not None and frame.f_code.co_filename in own_cells:
+        if frame is not None and file in own_cells:
             return False
         name = _asked_name(event, arguments)
         if passed and name and not {name, CALLED.get(name)}.intersection(passed[0].f_code.co_names):

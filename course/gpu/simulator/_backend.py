@@ -91,6 +91,7 @@ _shape, _stride = (ctypes.c_int64 * 1)(0), (ctypes.c_int64 * 1)(1)
 _managed = _DLManagedTensor(
     _DLTensor(0, _DLDevice(_EXTENSION_DEVICE, 0), 1, _DLDataType(*_BYTES, 1), _shape, _stride, 0)
 )
+_managed_at = ctypes.addressof(_managed)  # once: to ask for an address is audited
 _managed_lock = threading.Lock()
 
 # The same for whole tensors: their kind of number and bits in DLPack, and room for their sizes.
@@ -110,6 +111,7 @@ _sizes, _strides = (ctypes.c_int64 * _MOST_DIMS)(), (ctypes.c_int64 * _MOST_DIMS
 _managed_tensor = _DLManagedTensor(
     _DLTensor(0, _DLDevice(_EXTENSION_DEVICE, 0), 0, _DLDataType(0, 0, 1), _sizes, _strides, 0)
 )
+_managed_tensor_at = ctypes.addressof(_managed_tensor)
 
 
 class Hooks(torch._C._acc.PrivateUse1Hooks):
@@ -210,7 +212,7 @@ def storage_at(address: int, nbytes: int, index: int) -> torch.Tensor:
         _shape[0] = nbytes
         _managed.dl_tensor.data = address
         _managed.dl_tensor.device.device_id = index
-        capsule = _new_capsule(ctypes.addressof(_managed), b"dltensor", None)
+        capsule = _new_capsule(_managed_at, b"dltensor", None)
         return torch._C._from_dlpack(capsule)
 
 
@@ -228,7 +230,7 @@ def tensor_at(address: int, host: torch.Tensor, index: int) -> torch.Tensor | No
         to.data, to.ndim, to.device.device_id = address, dim, index
         to.dtype.code, to.dtype.bits = kind
         _sizes[:dim], _strides[:dim] = list(host.size()), list(host.stride())
-        capsule = _new_capsule(ctypes.addressof(_managed_tensor), b"dltensor", None)
+        capsule = _new_capsule(_managed_tensor_at, b"dltensor", None)
         return torch._C._from_dlpack(capsule)
 
 
