@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 
-from autograder.engine.checker.rehearsal import digest_of
+from autograder.engine.checker.rehearsal import digest_of_frame
 from autograder.engine.kernel.shell import Part
 from autograder.engine.outcomes import CellOutcome
 from autograder.engine.protocol.channel import ChannelClosed, DeadlinePassed
@@ -84,7 +84,7 @@ class KnownTests:
 
     def _request(self, raw: bytes) -> _Request | None:
         """The request of these bytes, kept once; None where there is no room for it."""
-        digest = digest_of(raw)
+        digest = digest_of_frame(raw)
         if digest not in self._requests and self._has_room(len(raw)):
             self._requests[digest] = _Request(raw, digest)
         return self._requests.get(digest)
