@@ -3318,6 +3318,3 @@ def init_(module):
             layer.weight.fill_(1 / layer.in_features)
             if layer.bias is not None:
                 layer.bias.zero_()
-
-
-# %% constant fit: two hidden checks look once more at what the visible call did

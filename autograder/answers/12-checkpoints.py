@@ -3452,6 +3452,3 @@ class RunFile:
         random.setstate(saved["random"])
         np.random.set_state(saved["numpy"])
         return saved["step"]
-
-
-# %% constant save-atomically: two hidden checks try what visible ones try, with another path

@@ -30,7 +30,7 @@ from autograder.engine.plan import CellKind, Step
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import is_untouched
 from autograder.records.model import ExerciseRecord, RecordError, Status
-from autograder.records.points import PointsRefused, points_of
+from autograder.records.points import NO_POINTS, PointsRefused, ended_in_no_points, points_of
 from autograder.records.runner import ANSWER_TO_MARK, HANDED_IN_EMPTY, task_record
 from course.error_names import error_name
 
@@ -133,6 +133,8 @@ def _tested(exercise: Exercise, test: Step, outcome: CellOutcome) -> ExerciseRec
         # Beside a plain test the learner's own classes live, whose names may say what they saw.
         kind = outcome.error if isolated else error_name(outcome.error)
         notes = (*notes, f"The test cell ended in {kind}.")
+    elif ended_in_no_points(outcome.outputs):
+        notes = (*notes, f"Its test cell {NO_POINTS}.")
     status = Status.GRADED
     if outcome.memory_error and points < exercise.points:
         status = Status.OUT_OF_MEMORY

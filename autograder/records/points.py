@@ -5,22 +5,37 @@
     a last value that is no number           all of them: "True", "tensor(2.)", "[1, 2]"
     nothing                                  all of them
     a number from 0 to the cell's points     that number
-    a number below 0, or nan                 all of them, strange as it is
+    a number below 0, nan or "False"         none, unlike nbgrader, which gives all of them
     a number above the cell's points         refused: nbgrader stops grading there
     a value without any text                 refused as well
 
-Like nbgrader, it reads what a value prints as, not the value.
+Like nbgrader, it reads what a value prints as, not the value.  No text here says a number that an
+answer may have chosen.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 
 class PointsRefused(ValueError):
     """Outputs that nbgrader makes no points of; the message completes "The test cell …"."""
+
+
+NO_POINTS = "ended in a value that is no number of points: below 0, nan or False"
+"""Why a test cell gave none that ended without an error; completes "Its test cell …"."""
+
+
+def ended_in_no_points(outputs: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the first value that a test cell showed is one that stands for no points.
+
+    Args:
+        outputs: A code cell's outputs as a notebook keeps them.
+    """
+    values = (one for one in outputs if one["output_type"] == "execute_result")
+    return any(_stands_for_none(one["data"].get("text/plain")) for one in islice(values, 1))
 
 
 def points_of(outputs: Iterable[Mapping[str, Any]], most: float) -> float:
@@ -54,11 +69,28 @@ def _worth(text: Any, most: float) -> float:
     """The points of a last value that prints as `text`."""
     if not text:
         raise PointsRefused("ended in a value that prints as nothing")
-    lines = text if isinstance(text, list) else [text]
-    try:
-        points = float(lines[0]) if len(lines) == 1 else math.nan
-    except (ValueError, TypeError, OverflowError):
+    if _stands_for_none(text):
+        return 0.0
+    points = _number(text)
+    if points is None:
         return most
     if points > most:
-        raise PointsRefused(f"gave {points:g} points, but has no more than {most:g}")
-    return points if points >= 0 else most
+        raise PointsRefused(f"gave more points than it has, which is {most:g}")
+    return points
+
+
+def _stands_for_none(text: Any) -> bool:
+    points = _number(text)
+    return _only_line(text) == "False" if points is None else not points >= 0
+
+
+def _number(text: Any) -> float | None:
+    """The number that a value prints as; None where it is none."""
+    try:
+        return float(_only_line(text))
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _only_line(text: Any) -> Any:
+    return text[0] if isinstance(text, list) and len(text) == 1 else text

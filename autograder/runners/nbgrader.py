@@ -37,7 +37,7 @@ from autograder.records.model import (
     RecordError,
     Status,
 )
-from autograder.records.points import points_of
+from autograder.records.points import NO_POINTS, ended_in_no_points, points_of
 from autograder.records.runner import (
     ANSWER_TO_MARK,
     HANDED_IN_EMPTY,
@@ -265,6 +265,8 @@ def _exercise(exercise: Exercise, notebook: NotebookNode, remark: str | None) ->
         return ExerciseRecord(exercise.name, Status.TIMEOUT, 0.0, exercise.points, notes=(note,))
     points = points_of(cell.outputs, exercise.points)
     table, notes = _table(exercise, cell)
+    if not notes and ended_in_no_points(cell.outputs):
+        notes = (f"Its test cell {NO_POINTS}.",)
     return ExerciseRecord(
         id=exercise.name,
         status=Status.GRADED,

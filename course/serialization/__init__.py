@@ -15,6 +15,7 @@ from course.serialization.encoding import (
     Buffers,
     Keep,
     WireError,
+    digest_of,
     encode,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "Keep",
     "WireError",
     "decode",
+    "digest_of",
     "encode",
 ]

@@ -143,17 +143,20 @@ _looking = _Looking()
 
 
 @contextmanager
-def looking() -> Iterator[list[Value]]:
-    """The values that are looked at within: of a condition, what it is about."""
-    before, _looking.at = _looking.at, []
+def looking(at: list[Value]) -> Iterator[None]:
+    """Keeps the values that are looked at within: of a condition, what it is about."""
+    before, _looking.at = _looking.at, at
     try:
-        yield _looking.at
+        yield
     finally:
         _looking.at = before
 
 
 class Value:
     """A walk through a plain form. A wrong step leads to an absent value and never raises.
+
+    A loop over what is no sequence meets one absent value: whatever is asserted within would hold
+    of none. `==`, `in` and `not` mean of a value what they mean of what is `plain` there.
 
     `idle` is what would stand here had nothing been done: for a result the first argument, for
     an argument afterwards the same one before. It is None where nobody can say. `call` writes the
@@ -251,17 +254,42 @@ class Value:
         return Value(found, where, None, self._call)
 
     def __len__(self) -> int:
+        count = self._length()
+        if count is None:
+            note_missed(self._missing(f"{self.where} is {describe(self._node)}; it has no length"))
+        return count or 0
+
+    def _length(self) -> int | None:
+        """How many items it has; None where it is nothing that has any."""
         node = self._looked_at()
         if isinstance(node, SeenTensor):
-            return node.facts.shape[0] if node.facts.shape else 0
-        try:
-            return len(_children(node))
-        except TypeError:
-            return 0
+            return node.facts.shape[0] if node.facts.shape else None
+        return len(node) if isinstance(node, _SEQUENCES) else None
 
     def __iter__(self) -> Iterator[Value]:
-        keys = self._node if isinstance(self._node, dict) else range(len(self))
+        node, count = self._node, self._length()
+        if isinstance(node, set | frozenset):
+            return iter([Value(one, f"an item of {self.where}", None, self._call) for one in node])
+        # Where there are no items, not even the first is there; its reason says so.
+        keys = node if isinstance(node, dict) else range(1 if count is None else count)
         return iter([self[key] for key in keys])
+
+    def __contains__(self, item: object) -> bool:
+        return item in self.plain
+
+    def __bool__(self) -> bool:
+        node = self._looked_at()
+        if isinstance(node, bool | int | float | complex):
+            return bool(node)
+        if isinstance(node, SeenTensor) and not node.facts.shape:
+            return bool(self.plain)
+        return isinstance(node, Handle) or bool(self._length())
+
+    def __eq__(self, other: object) -> Any:
+        return self.plain == (other.plain if isinstance(other, Value) else other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.plain != (other.plain if isinstance(other, Value) else other)
 
     def _missing(self, reason: str) -> Absent:
         return self._node if isinstance(self._node, Absent) else Absent(reason)
@@ -371,6 +399,9 @@ def describe(node: Any) -> str:
     text = repr(node)
     shown = text if len(text) <= 80 else text[:77] + "..."
     return f"the {type(node).__name__} {shown}"
+
+
+_SEQUENCES = (list, tuple, dict, str, set, frozenset)
 
 
 def _children(node: Any) -> Any:

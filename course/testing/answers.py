@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from course.hidden_lines import called_from_hidden_part, cell_of
 from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
-from course.serialization import AnswerRef, Buffers, decode, encode
+from course.serialization import AnswerRef, Buffers, decode, digest_of, encode
 from course.serialization.received import Deferred, Probed, Value, as_node
 from course.testing.calls import Written, call_as_code, written_call
 from course.testing.compare import SideEffect, mode_changes, side_effects
@@ -123,7 +124,9 @@ class LocalBackend:
         """The observation, after the same journey through plain data as between processes."""
         header, buffers = request.to_wire()
         reply, reply_buffers = self.serve(header, buffers, live)
-        return from_wire(reply, reply_buffers, request.name, (header["document"], buffers))
+        seen = from_wire(reply, reply_buffers, request.name, (header["document"], buffers))
+        sent = b"".join([json.dumps(header, separators=(",", ":")).encode(), *buffers])
+        return with_changes(seen, asked=digest_of(sent))
 
     def serve(
         self, header: dict[str, Any], buffers: Buffers, live: Callable[..., Any] | None = None
@@ -233,6 +236,7 @@ class Asked:
 
     Attributes:
         seen: The outcomes.
+        shown: The digests of the requests of visible lines.
         handles: Those of the answers, by name.
         parameters: The answers' parameters, by name.
         hidden_in: The cells, by file name, that have come to a hidden line.
@@ -241,6 +245,7 @@ class Asked:
     """
 
     seen: list[CallOutcome] = field(default_factory=list)
+    shown: set[bytes] = field(default_factory=set)
     handles: dict[str, Answer] = field(default_factory=dict)
     parameters: dict[str, tuple[str, ...]] = field(default_factory=dict)
     hidden_in: set[str] = field(default_factory=set)
@@ -297,8 +302,11 @@ def submit(
 
     `leaves` says what the call has to leave as it was; None: nobody asks.
     """
-    is_hidden(sys._getframe(1))  # from here on, where this line is
-    seen = _session.backend.run(request, live)
+    hidden = is_hidden(sys._getframe(1))  # from here on, where this line is
+    seen, shown = _session.backend.run(request, live), _session.asked.shown
+    if seen.asked and not hidden:
+        shown.add(seen.asked)
+    is_shown = not hidden or seen.asked in shown
     if request.each:
         seen = with_changes(seen, attempted=seen.attempted and _any_attempted(seen))
     if not request.options.operators:
@@ -306,7 +314,8 @@ def submit(
         seen = with_changes(seen, operators=none, functions=none, composites=none, new_nbytes=none)
     written = written_call(Answer)
     docstring = inspect.getdoc(live) if request.target[0] == "probe" else None
-    seen, misspelt = _placed(seen, request, written, docstring), _misspelt(seen, request)
+    seen = _placed(seen, request, Call(request, written, docstring, is_shown))
+    misspelt = _misspelt(seen, request)
     if MISSPELT in seen.changed:
         seen = with_changes(seen, changed=tuple(one for one in seen.changed if one != MISSPELT))
     effects = misconception = None
@@ -373,19 +382,35 @@ def _any_attempted(seen: Observation) -> bool:
     return any(error is None or not is_stub(error["type"], error["message"]) for error in errors)
 
 
-def _placed(
-    seen: Observation, request: Request, written: Written | None, docstring: str | None
-) -> Observation:
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call that was made, as code once somebody asks; `shown` where a visible line makes it, too.
+
+    No learner has met a probe, so what its `docstring` begins with stands beside it.
+    """
+
+    request: Request
+    written: Written | None
+    docstring: str | None
+    shown: bool
+
+    def __call__(self) -> str:
+        return self._text
+
+    @functools.cached_property
+    def _text(self) -> str:
+        about_probe = f"  # {self.docstring.splitlines()[0]}" if self.docstring else ""
+        return f"{call_as_code(self.request, self.written)}{about_probe}"
+
+
+def _placed(seen: Observation, request: Request, made: Call) -> Observation:
     """The observation, whose values know what would stand there had the answer done nothing.
 
-    They also know the call that they came from, and those of a probe whom they are about: no
-    learner has met the probe itself, so what its `docstring` begins with stands beside the call.
+    They also know the call that they came from, and those of a probe whom they are about.
     """
     given = None
     if request.target[0] == "answer" and request.args and not request.each:
         given = Deferred(lambda: seen.args[0].node, "argument[0]")
-    about_probe = f"  # {docstring.splitlines()[0]}" if docstring else ""
-    made = functools.cache(lambda: f"{call_as_code(request, written)}{about_probe}")
     call = None if request.each or request.target[0] == "read" else made
     about = next(iter(request.answers_given), None)
     result = seen.result

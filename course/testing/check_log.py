@@ -26,7 +26,7 @@ from course.serialization.received import (
     take_missed,
 )
 from course.testing import answers
-from course.testing.answers import CallOutcome
+from course.testing.answers import Call, CallOutcome
 from course.testing.compare import brief, difference
 from course.testing.observe import Observation
 from course.testing.points import GUARD
@@ -79,8 +79,9 @@ class CheckLog:
         _refuse_unknown(how)
         missed = take_missed()  # while the arguments of the check were worked out
         lost = absent = _lost(subjects, error_is_fine)
+        looked = list[Value]()
         try:
-            failure = _tested(test) if absent is None else Failure(absent.reason)
+            failure = _tested(test, looked) if absent is None else Failure(absent.reason)
         except AbsentError as error:  # a condition met it: what it shows is the author's to say
             absent = error.absent
             failure = Failure(absent.reason)
@@ -118,6 +119,7 @@ class CheckLog:
                 weight=float(how.get("weight", 1.0)),
                 attempted=attempted,
                 hidden=hidden,
+                shown=_asks_what_is_shown([*subjects, *looked]),
                 explain=told_by_author,
                 idle_ways=_guarded(frozenset(ways), how.get("guard")),
                 reached=not told,
@@ -310,7 +312,7 @@ def _fits(leads_to: Any, failure: Failure, lost: Absent | None) -> bool:
         return False
     if isinstance(leads_to, FunctionType):
         with suppress(AbsentError):
-            return _tested(lambda: None if leads_to() else Failure("no")) is None
+            return _tested(lambda: None if leads_to() else Failure("no"), []) is None
         return False
     return difference(failure.value, leads_to) is None
 
@@ -334,8 +336,9 @@ def _ended_so(leads_to: type[BaseException] | BaseException, reason: str) -> boo
     return kind == leads_to.__name__ and not is_misspelt(kind, message)
 
 
-def _tested(test: Callable[[], Failure | None]) -> Failure | None:
-    with looking() as looked:
+def _tested(test: Callable[[], Failure | None], looked: list[Value]) -> Failure | None:
+    """What a test finds; the values that it has looked at are `looked` afterwards."""
+    with looking(looked):
         try:
             failure = test()
         except AbsentError:
@@ -385,6 +388,12 @@ def _call_of(failure: Failure | None, subjects: Sequence[Subject]) -> str | None
     known = (one.call for one in subjects if isinstance(one, Value | Observation))
     call = failure.call or next((one for one in known if one is not None), None)
     return None if call is None else call()
+
+
+def _asks_what_is_shown(about: Iterable[Subject]) -> bool:
+    """Whether all that a check is about comes from calls that a visible line makes, too."""
+    known = [one.call for one in about if isinstance(one, Value | Observation)]
+    return bool(known) and all(isinstance(one, Call) and one.shown for one in known)
 
 
 def _lost(subjects: list[Subject], error_is_fine: bool) -> Absent | None:

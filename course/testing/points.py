@@ -7,6 +7,7 @@ once half of them hold.
 
 What visible checks ask stands in the notebook, with its results. Where the hidden ones show that
 (almost) no other input comes out right, all that is shown is worth what a constant may get at most.
+A hidden check that asks nothing but what a visible line asks, too, is of that.
 """
 
 from __future__ import annotations
@@ -69,7 +70,11 @@ class Weighed(Protocol):
 
     @property
     def hidden(self) -> bool:
-        """Whether its input stands nowhere in the notebook."""
+        """Whether it stands nowhere in the notebook."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether visible lines ask all that it asks, where it is hidden."""
 
     @property
     def right_share(self) -> float | None:
@@ -145,7 +150,8 @@ _SHOWN_NOTE = (
 def _right_elsewhere(checks: Sequence[Weighed], ways: Sequence[frozenset[str]]) -> float:
     """How much comes out right that the notebook does not show, as a share.
 
-    What compares many cases says it; where nothing does, all hidden checks of values do.
+    What compares many cases says it; where nothing does, all hidden checks of values do that ask
+    more than visible lines.
     """
     many = [one for one in checks if one.right_share is not None]
     if many:
@@ -153,7 +159,7 @@ def _right_elsewhere(checks: Sequence[Weighed], ways: Sequence[frozenset[str]]) 
     hidden = [
         (one, those)
         for one, those in zip(checks, ways, strict=True)
-        if one.hidden and GUARD not in those
+        if one.hidden and not one.shown and GUARD not in those
     ]
     shares = [1.0]
     for way in {"", *set[str]().union(*(those for _, those in hidden))}:
@@ -168,7 +174,7 @@ def _for_show(
 
     Hidden checks of values that hold all the same keep their points.
     """
-    shown = [not one.hidden or bool(one.idle_ways) for one in checks]
+    shown = [not one.hidden or one.shown or bool(one.idle_ways) for one in checks]
     both = list(zip(checks, earned, shown, strict=True))
     most = MOST_SHARE * sum(one.weight for one in checks)
     gained = sum(one.weight * share for one, (share, _), of_it in both if of_it)

@@ -58,7 +58,8 @@ class CheckResult:
     took what it looks at and a check before has told of that. `call` is the call that led there, as
     code. `misconception` is what the learner is told to believe perhaps;
     `suspected` one that the check names, where another has better evidence or just as much.
-    `right_share` is how much of a comparison of many cases came out right.
+    `right_share` is how much of a comparison of many cases came out right. `shown` says that
+    visible lines ask all that it asks.
     """
 
     name: str
@@ -76,6 +77,7 @@ class CheckResult:
     call: str | None = None
     suspected: str | None = None
     right_share: float | None = None
+    shown: bool = False
 
     @classmethod
     def of(
@@ -94,6 +96,7 @@ class CheckResult:
         call: str | None = None,
         suspected: str | None = None,
         right_share: float | None = None,
+        shown: bool = False,
     ) -> CheckResult:
         """The result of a check; `message` is the author's explanation of a failure.
 
@@ -101,7 +104,7 @@ class CheckResult:
         mislead, and only the reason is told.
         """
         one = cls(name, failure is None, True, hidden, misconception, "", None, None, weight)
-        one = replace(one, idle_ways=idle_ways, right_share=right_share)
+        one = replace(one, idle_ways=idle_ways, right_share=right_share, shown=shown)
         if failure is None:
             return one
         one = replace(one, reached=reached, suspected=suspected)
@@ -126,7 +129,8 @@ class CheckResult:
         return {**told, "layouts": layouts}
 
 
-_NOT_TOLD = ("idle_ways", "right_share")  # what points are made of, and nobody else's affair
+# What points are made of, and nobody else's affair.
+_NOT_TOLD = ("idle_ways", "right_share", "shown")
 
 
 def _noted(

@@ -19,6 +19,7 @@ from tests.autograder.engine.exam import (
     grade,
     graded_cell,
     shown,
+    solution,
 )
 
 WITHOUT_ATTACK = 0.0  # the points of WRONG: that it leaves its argument unchanged is no work
@@ -255,6 +256,29 @@ def test_a_rewritten_test_cell_is_not_what_runs(tmp_path: Path) -> None:
     outcome = grade(tmp_path, cells)
     assert answers(outcome)["total"].score == WITHOUT_ATTACK
     assert any("`test-total` was changed" in note for note in outcome.record.notes)
+
+
+SHOWN_TWICE = """\
+total = answer("total")
+check = Check("total")
+check.equal(total(torch.arange(3.0)).result, torch.tensor(3.0))
+### BEGIN HIDDEN TESTS
+seen = total(torch.arange(3.0))
+check.equal(seen.result, torch.tensor(3.0), weight=3)
+check.that(lambda: seen.result.facts.shape == (), weight=3)
+check.equal(total(torch.arange(5.0)).result, torch.tensor(10.0), weight=3)
+### END HIDDEN TESTS
+check.score(3)"""
+
+
+def test_a_hidden_check_that_asks_the_visible_call_again_is_no_work(tmp_path: Path) -> None:
+    source = exam_cells()
+    source[3] = graded_cell("total", SHOWN_TWICE, 3)
+    by_heart = "def total(x):\n    return torch.tensor({3: 3.0}.get(len(x), 0.0))"
+    for name, answer, points in (("by heart", by_heart, 0.6), ("right", TOTAL, 3.0)):
+        cells = [*source[:2], solution("total", answer), *source[3:]]
+        found = answers(grade(tmp_path / name, cells, source))["total"]
+        assert (found.score, found.checks[1].passed) == (points, True)
 
 
 ODD_RESULTS = {

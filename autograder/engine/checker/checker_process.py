@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.engine.checker.common_state import CommonState
-from autograder.engine.checker.rehearsal import Generators, digest_of, random_generators
+from autograder.engine.checker.rehearsal import Generators, digest_of_frame, random_generators
 from autograder.engine.checker.verify import Contradiction, check_reply
 from autograder.engine.kernel.shell import Part, Shell, record_with
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
@@ -116,9 +116,10 @@ class RemoteBackend:
         number = int.from_bytes(os.urandom(8), "little")
         try:
             asked = pack(Kind.ASK, number, header, buffers)
+            digest = digest_of_frame(asked)
             if self._told:
                 told = self._told.popleft()
-                if told.asked != digest_of(asked):
+                if told.asked != digest:
                     raise RuntimeError(_OTHERWISE)
                 number = told.number
                 frame = frame_of(told.reply) if told.reply else self._await()
@@ -128,7 +129,7 @@ class RemoteBackend:
             if frame.id != number:
                 raise FrameError("an answer to another question")
             seen = self._verified(request, (header["document"], buffers), frame)
-            return with_changes(seen, asked=digest_of(asked)) if request.each else seen
+            return with_changes(seen, asked=digest)
         except (ChannelClosed, DeadlinePassed):
             self.disconnected = True
         except (FrameError, WireError, Contradiction) as error:

@@ -8,10 +8,8 @@ submission. A rehearsal computes it in a process that checkers are forked from; 
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ import torch
 from autograder.engine.kernel.shell import Shell
 from autograder.engine.protocol.frames import HEAD_NBYTES, Kind, pack
 from course.inspection.facts import number_apart
+from course.serialization import digest_of
 from course.serialization.received import Absent, Value
 from course.testing.agreement import reference_cache
 from course.testing.answers import Request, use_backend
@@ -28,13 +27,10 @@ from course.testing.recording import ErrorFacts
 
 Generators = Sequence[tuple[Callable[[Any], None], Any]]
 
-# Numbers that tell where in this process a tensor lives, not what it is.
-_PLACES = re.compile(rb'"storage":\d+,"storage_nbytes"|"alignment":\d+,"memory":\d+')
 
-
-def digest_of(asked: bytes) -> bytes:
-    """What tells a request, as a frame, apart from every other, wherever its tensors live."""
-    return blake2b(_PLACES.sub(b"", asked[HEAD_NBYTES:]), digest_size=16).digest()
+def digest_of_frame(asked: bytes) -> bytes:
+    """What tells a request, as a frame, apart from every other."""
+    return digest_of(asked[HEAD_NBYTES:])
 
 
 def random_generators() -> Generators:
@@ -60,7 +56,7 @@ class _Nobody:
         )
         if not request.each:
             return seen
-        return with_changes(seen, asked=digest_of(pack(Kind.ASK, 0, *request.to_wire())))
+        return with_changes(seen, asked=digest_of_frame(pack(Kind.ASK, 0, *request.to_wire())))
 
 
 def rehearse(shell: Shell, tests: Iterable[str]) -> int:

@@ -31,7 +31,7 @@ class Told:
     """What a snapshot was asked before the checker that would have asked it.
 
     Attributes:
-        asked: What tells the request apart, see `digest_of`.
+        asked: What tells the request apart, see `digest_of_frame`.
         number: That of the request.
         reply: The bytes of the frame that came back, none where it is still to come.
     """

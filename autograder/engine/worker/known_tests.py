@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 
-from autograder.engine.checker.rehearsal import digest_of
+from autograder.engine.checker.rehearsal import digest_of_frame
 from autograder.engine.kernel.shell import Part
 from autograder.engine.outcomes import CellOutcome
 from autograder.engine.protocol.channel import ChannelClosed, DeadlinePassed
@@ -78,7 +78,7 @@ class KnownTests:
             self.give_up()
         for state, raw in checked.asked:
             if self._is_usable:
-                self._find(state, _Request(raw, digest_of(raw)))
+                self._find(state, _Request(raw, digest_of_frame(raw)))
         outcome = checked.outcome
         if self._is_usable and outcome.failure is None and not outcome.memory_error:
             self._find(checked.state, outcome)

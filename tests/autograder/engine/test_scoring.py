@@ -38,8 +38,16 @@ def test_a_value_above_the_points_is_left_to_a_person() -> None:
     found = record(CellOutcome(), CellOutcome(outputs=(result("300"),)))
     assert (found.status, found.score, found.manual) == (Status.GRADED, 0.0, True)
     assert found.notes == (
-        "Its test cell gave 300 points, but has no more than 3. A person gives the points.",
+        "Its test cell gave more points than it has, which is 3. A person gives the points.",
     )
+
+
+@pytest.mark.parametrize("text", ["-1", "nan", "False"])
+def test_a_value_that_is_no_number_of_points_is_worth_none_and_noted(text: str) -> None:
+    found = record(CellOutcome(), CellOutcome(outputs=(result(text),)))
+    assert (found.status, found.score, found.manual) == (Status.GRADED, 0.0, False)
+    (note,) = found.notes
+    assert "no number of points" in note
 
 
 @pytest.mark.parametrize("cause", list(FailureCause))

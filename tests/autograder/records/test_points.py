@@ -1,4 +1,4 @@
-"""One rule makes points of what a test cell shows, and it is nbgrader's."""
+"""One rule makes points of what a test cell shows: nbgrader's, but for what is no share of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nbgrader.utils import determine_grade
 
 from autograder.answer_bank.notebook_runner import AnswerRun, run_answers
-from autograder.records.points import PointsRefused, points_of
+from autograder.records.points import PointsRefused, ended_in_no_points, points_of
 
 ERROR = {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}
 
@@ -61,7 +61,7 @@ def test_points_are_those_of_nbgrader(
     before: list[dict[str, Any]], last: list[dict[str, Any]], after: list[dict[str, Any]]
 ) -> None:
     outputs = [*before, *last, *after]
-    assert by_us(outputs) == by_nbgrader(outputs)
+    assert by_us(outputs) == (0.0 if ended_in_no_points(outputs) else by_nbgrader(outputs))
 
 
 @pytest.mark.parametrize("text", [["2.5"], ["1", "2"], []])
@@ -71,12 +71,26 @@ def test_a_value_that_is_kept_as_lines_counts_as_with_nbgrader(text: object) -> 
 
 @pytest.mark.parametrize(
     ("text", "points"),
-    [("-1", 3.0), ("nan", 3.0), ("300", None), ("inf", None), ("True", 3.0), ("2.5", 2.5)],
+    [("-0.0", 0.0), ("300", None), ("inf", None), ("True", 3.0), ("2.5", 2.5), ("3", 3.0)],
 )
 def test_the_values_that_were_read_in_three_ways_are_read_in_one(
     text: str, points: float | None
 ) -> None:
     assert by_us([result(text)]) == by_nbgrader([result(text)]) == points
+
+
+@pytest.mark.parametrize("text", ["-1", "nan", "-inf", "-1e400", "False", ["-1"], ["False"]])
+def test_a_value_that_is_no_share_of_the_points_is_worth_none_unlike_in_nbgrader(
+    text: object,
+) -> None:
+    outputs = [result(text)]
+    assert (by_us(outputs), by_nbgrader(outputs), ended_in_no_points(outputs)) == (0.0, 3.0, True)
+    assert not ended_in_no_points([result("2"), *outputs])
+
+
+@pytest.mark.parametrize("outputs", [[], [result("0.0")], [result("True")], [result("")], [ERROR]])
+def test_of_other_values_nothing_is_said(outputs: list[dict[str, Any]]) -> None:
+    assert not ended_in_no_points(outputs)
 
 
 def test_an_error_after_a_value_gives_no_points() -> None:
@@ -87,8 +101,8 @@ def test_a_forged_value_of_another_type_does_not_stop_the_rule() -> None:
     assert [by_us([result(value)]) for value in (10**400, {"a": 1}, [[1]])] == [3.0, 3.0, 3.0]
 
 
-def test_a_value_above_the_points_says_both_numbers() -> None:
-    with pytest.raises(PointsRefused, match="gave 300 points, but has no more than 3"):
+def test_a_value_above_the_points_says_their_number_alone() -> None:
+    with pytest.raises(PointsRefused, match=r"^gave more points than it has, which is 3$"):
         points_of([result("300")], 3.0)
 
 
@@ -96,5 +110,5 @@ def test_a_value_above_the_points_says_both_numbers() -> None:
 def test_a_trial_reads_its_last_value_by_the_same_rule() -> None:
     ends = ("-1", "float('nan')", "300", "2.5", "'text'")
     found = run_answers([AnswerRun("", "", end, 3.0) for end in ends])
-    assert [one.points for one in found] == [3.0, 3.0, 0.0, 2.5, 3.0]
+    assert [one.points for one in found] == [0.0, 0.0, 0.0, 2.5, 3.0]
     assert [bool(one.test_error) for one in found] == [False, False, True, False, False]

@@ -9,7 +9,16 @@ import torch
 
 from course.serialization import decode, encode
 from course.serialization.encoding import EncodingLimits
-from course.serialization.received import Absent, AbsentError, Handle, SeenTensor, Value, describe
+from course.serialization.received import (
+    Absent,
+    AbsentError,
+    Handle,
+    SeenTensor,
+    Value,
+    describe,
+    read_in_vain,
+    take_missed,
+)
 
 
 def value(data: Any, **how: Any) -> Value:
@@ -72,10 +81,46 @@ def test_a_wrong_step_leads_to_what_is_absent_with_the_reason(
     assert step.facts == step.plain == step.attribute("a").node == Absent(reason)
 
 
-def test_what_has_no_items_has_the_length_zero() -> None:
-    scalar, none, absent = value(torch.tensor(1.0)), value(None), value([])[0]
-    assert [len(one) for one in (scalar, none, absent)] == [0, 0, 0]
-    assert list(scalar) == list(none) == list(absent) == []
+NO_SEQUENCES: list[Any] = [None, 3, torch.tensor(1.0), torch.nn.ReLU()]
+
+
+@pytest.mark.parametrize("data", NO_SEQUENCES)
+def test_a_loop_over_what_is_no_sequence_meets_what_is_absent(data: Any) -> None:
+    (one,) = value(data)
+    assert isinstance(one.node, Absent)
+    with pytest.raises(AbsentError, match="it has no item 0"):
+        all(each.plain > 0 for each in value(data))
+    with pytest.raises(AbsentError):
+        [a.plain != b for a, b in zip(value(data), [1, 2], strict=False)]
+    assert [one.plain for one in value(data)] != []
+
+
+@pytest.mark.parametrize("data", [*NO_SEQUENCES, Absent("nothing came")])
+def test_what_is_no_sequence_has_the_length_zero_which_is_noted(data: Any) -> None:
+    take_missed()
+    assert len(Value(data) if isinstance(data, Absent) else value(data)) == 0
+    assert read_in_vain() is not None
+    take_missed()
+    assert len(value([])) == len(value(())) == 0 == len([*value([]), *value({})])
+    assert read_in_vain() is None
+
+
+def test_operators_of_a_value_mean_what_they_mean_of_what_is_plain() -> None:
+    assert value(3) == 3 and value(3) != 4
+    assert not (value(3) == 4 or value(3) != value(3))
+    assert value([1, 2]) == [1, 2] == [one.plain for one in value([1, 2])]
+    assert 2 in value([1, 2]) and 3 not in value([1, 2])
+    assert value({1, 2}) == {1, 2} and len(value({1, 2})) == 2
+    assert sorted(one.plain for one in value({1, 2})) == [1, 2]
+    assert value(5) and not value(0) and not value(False) and not value(torch.tensor(0.0))
+    assert value([0]) and not value([]) and not value(None) and value(torch.nn.ReLU())
+    with pytest.raises(TypeError):
+        assert 3 not in value(3)
+    for absent in (value(3)[0], value(None)["x"]):
+        with pytest.raises(AbsentError):
+            assert absent != 3
+        with pytest.raises(AbsentError):
+            assert 3 not in absent
 
 
 def test_a_tensor_that_was_too_large_keeps_its_facts_and_loses_its_elements() -> None:

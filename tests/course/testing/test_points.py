@@ -240,6 +240,43 @@ def test_who_is_off_by_the_last_digits_everywhere_keeps_what_is_shown() -> None:
     assert result.score > 4.0 and NOTE not in text_table(result)
 
 
+SHOWN_AGAIN = SHOWN.replace(
+    "check.agrees(",
+    """\
+check.equal(f(2).result, 4, weight=4)
+check.that(lambda: seen.result.plain == 9, weight=4)
+check.agrees(""",
+).replace("check.silent", "seen = f(3)\ncheck.silent")
+ONE_BY_ONE_AGAIN = ONE_BY_ONE.replace("in (5, 6, 7, 8)", "in (2, 3, 4, 2, 3, 4, 5)")
+
+
+@pytest.mark.parametrize("cell", [SHOWN_AGAIN, ONE_BY_ONE_AGAIN], ids=["many cases", "one by one"])
+def test_a_hidden_check_that_asks_what_a_visible_one_asks_counts_as_shown(cell: str) -> None:
+    assert graded(cell, TABLE.get).score == 2.0
+    assert graded(cell, lambda n: n * n).score == 10.0
+
+
+def test_who_gets_one_other_input_right_keeps_what_is_shown_twice() -> None:
+    assert graded(ONE_BY_ONE_AGAIN, {**TABLE, 5: 25}.get).score == 10.0
+    assert graded(ONE_BY_ONE_AGAIN, {**TABLE, 2: 5, 5: 25}.get).score > 5.0
+
+
+def test_one_that_asks_with_other_tensors_of_the_same_shape_does_not() -> None:
+    cell = """\
+check, f = Check("x"), answer("f")
+check.equal(f(torch.zeros(2)).result, 0.0)
+check.equal(f(torch.ones(2)).result, 2.0)
+### BEGIN HIDDEN TESTS
+check.equal(f(torch.zeros(2)).result, 0.0)
+check.equal(f(torch.ones(2) * 2).result, 4.0)
+check.equal(f(torch.ones(2)[:1]).result, 1.0)
+### END HIDDEN TESTS
+result = check.result(10)
+"""
+    sums = graded(cell, lambda x: x.sum().item())
+    assert [one.shown for one in sums.checks] == [True, True, True, False, False]
+
+
 YES_OR_NO = SHOWN.replace("n * n", "n % 3 == 0")
 
 

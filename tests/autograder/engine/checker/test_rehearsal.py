@@ -6,7 +6,7 @@ from itertools import count
 
 import torch
 
-from autograder.engine.checker.rehearsal import digest_of
+from autograder.engine.checker.rehearsal import digest_of_frame
 from autograder.engine.protocol.frames import Kind, pack
 from course.testing.answers import Request
 
@@ -15,7 +15,7 @@ numbers = count()
 
 def digest(*tensors: torch.Tensor, name: str = "f") -> bytes:
     request = Request(("answer", name), tensors, each=True)
-    return digest_of(pack(Kind.ASK, next(numbers), *request.to_wire()))
+    return digest_of_frame(pack(Kind.ASK, next(numbers), *request.to_wire()))
 
 
 def test_the_same_request_has_the_same_digest_wherever_its_tensors_live() -> None:

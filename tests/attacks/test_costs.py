@@ -1,0 +1,280 @@
+"""What remains possible, and that it gains no more than docs/trust.md says."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.course_directory import load_course
+from autograder.lessons.model import select_lessons
+from autograder.records.model import ExerciseRecord
+from autograder.records.runner import Outcome
+from autograder.submissions.collect import collect
+from autograder.submissions.matching import read_roster
+from course import Check, answer, inputs
+from course.testing import results
+from tests.autograder import tiny
+from tests.autograder.classroom import SLUG
+from tests.autograder.engine.exam import answers, exam_cells, grade, graded_cell, shown, solution
+from tests.course.cells import learner, run_cell
+
+
+def asked(root: Path, total: str, test: str) -> Outcome:
+    """What becomes of an answer to a test of the instructor's own, worth 4 points."""
+    source = exam_cells()
+    source[3] = graded_cell("total", f'total = answer("total")\n{test}', 4)
+    cells = list(source)
+    cells[2] = solution("total", total)
+    return grade(root, cells, source)
+
+
+def told(outcome: Outcome) -> tuple[ExerciseRecord, str]:
+    """The record of `total`, and all that a page says of it."""
+    record = answers(outcome)["total"]
+    return record, json.dumps({**outcome.record.to_json(), "seconds": 0}) + shown(outcome, "total")
+
+
+HIDDEN = "### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS\n"
+GIVEN = "x = torch.tensor([5.0, 8.0, 4711.0])\nfound = float(total(x).result.plain)\n"
+FORMULA = HIDDEN.format(f"{GIVEN}error = abs(found - 4724.0) / 4724.0") + "{}"
+DIGITS = "round(4 * (1 - error), 2)"
+STEPS = "4 if error < 0.01 else 2 if error < 0.5 else 0"
+# Its points are 2.{last two digits of the largest element}: 4711 gives 2.11.
+CHOOSES = """\
+def total(x):
+    points = 2 + float(x.max()) % 100 / 100
+    return 4724.0 * points / 4"""
+
+
+def test_points_by_a_formula_are_digits_that_an_answer_chooses(tmp_path: Path) -> None:
+    record, text = told(asked(tmp_path, CHOOSES, FORMULA.format(DIGITS)))
+    assert record.score == 2.11  # the last digits of 4711; as many as the formula rounds to
+    assert "4711" not in text
+
+
+def test_points_in_a_few_steps_tell_which_step(tmp_path: Path) -> None:
+    record, text = told(asked(tmp_path, CHOOSES, FORMULA.format(STEPS)))
+    assert record.score == 2.0 and "2.11" not in text
+
+
+NO_SHARE = {
+    "below 0": "4724.0 * (2 + 47.11 / 4)",
+    "nan": "float('nan')",
+    "below 0, and large": "4.711e99",
+}
+
+
+@pytest.mark.parametrize("kind", NO_SHARE)
+def test_a_last_value_that_is_no_share_of_the_points_is_worth_none(
+    tmp_path: Path, kind: str
+) -> None:
+    total = f"def total(x):\n    return {NO_SHARE[kind]}"
+    record, _ = told(asked(tmp_path, total, FORMULA.format("4 * (1 - error)")))
+    assert (record.score, record.manual) == (0.0, False)
+    assert record.notes == (
+        "Its test cell ended in a value that is no number of points: below 0, nan or False.",
+    )
+
+
+def test_nor_is_false_and_true_is_worth_all_of_them(tmp_path: Path) -> None:
+    right, wrong = (f"def total(x):\n    return x.sum() * {n}" for n in (1, 0))
+    test = FORMULA.format("error < 0.01")
+    assert told(asked(tmp_path / "right", right, test))[0].score == 4.0
+    assert told(asked(tmp_path / "wrong", wrong, test))[0].score == 0.0
+
+
+def test_no_note_says_a_number_above_the_points_that_an_answer_chose(tmp_path: Path) -> None:
+    test = FORMULA.format("found")
+    record, _ = told(asked(tmp_path, "def total(x):\n    return x.max()", test))
+    assert record.manual
+    assert record.notes == (
+        "Its test cell gave more points than it has, which is 4. A person gives the points.",
+    )
+
+
+EMPTY = """\
+wanted = torch.tensor([1.0, 2.0])
+got = total(torch.arange(2.0)).result.plain
+{}
+"""
+HOLD_OF_NOTHING = {
+    "allclose": "assert torch.allclose(got, torch.tensor(1.0))",
+    "all": "assert (got == 1.0).all()",
+    "a loop": "for one in got:\n    assert one == 1.0",
+    "a run": "assert total(torch.arange(2.0))",
+}
+
+
+@pytest.mark.parametrize("way", HOLD_OF_NOTHING)
+def test_asserts_hold_of_an_empty_tensor_unless_they_ask_for_its_shape(
+    tmp_path: Path, way: str
+) -> None:
+    empty = "def total(x):\n    return torch.empty(0)"
+    cell = EMPTY.format(HOLD_OF_NOTHING[way])
+    assert told(asked(tmp_path / "empty", empty, cell))[0].score == 4.0
+    shaped = f"{cell}assert got.shape == (2,)"
+    assert told(asked(tmp_path / "shape", empty, shaped))[0].score == 0.0
+
+
+HOLD_OF_NO_RESULT = {
+    "not": ("assert not total(torch.ones(2)).result", ".plain"),
+    "len": ("assert len(total(torch.ones(2)).result", ".plain) == 0"),
+}
+
+
+@pytest.mark.parametrize("way", HOLD_OF_NO_RESULT)
+def test_no_result_at_all_is_false_and_empty_unless_it_is_asked_for_as_plain(
+    tmp_path: Path, way: str
+) -> None:
+    raises = "def total(x):\n    raise ValueError()"
+    held, plain = HOLD_OF_NO_RESULT[way]
+    as_it_is = held + plain.removeprefix(".plain")
+    assert told(asked(tmp_path / "value", raises, as_it_is))[0].score == 4.0
+    assert told(asked(tmp_path / "plain", raises, held + plain))[0].score == 0.0
+
+
+LOOPS = {
+    "a loop": "for one in seen.result:\n    assert one.plain == 1.0",
+    "a comprehension": "assert all(one.plain == 1.0 for one in seen.result)",
+    "zip": "for one, w in zip(seen.result, (1.0, 1.0)):\n    assert one.plain == w",
+    "enumerate": "for n, one in enumerate(seen.result):\n    assert one.plain == 1.0",
+    "in": "assert 3.0 not in seen.result",
+    "unequal": "assert seen.result != 3.0",
+    "not": "assert not seen.result",
+}
+
+
+@pytest.mark.parametrize("way", LOOPS)
+def test_no_assert_on_a_result_holds_for_want_of_one(tmp_path: Path, way: str) -> None:
+    test = f"seen = total(torch.arange(2.0))\n{LOOPS[way]}"
+    score = told(asked(tmp_path, "def total(x):\n    return 3.0", test))[0].score
+    assert score == 0.0
+    right = {"not": "0.0"}.get(way, "[1.0, 1.0]")
+    score = told(asked(tmp_path / "right", f"def total(x):\n    return {right}", test))[0].score
+    assert score == 4.0
+
+
+WORDS = """\
+check = Check("x")
+f = answer("f")
+for n in (0, 1, 5, 9):
+    check.equal(f(n).result, word(n), name=f"the word for {n}")
+### BEGIN HIDDEN TESTS
+cases = [inputs.Case("a number", (n,)) for n in range(10, 70)]
+check.agrees(word, cases, of=f, weight=4)
+### END HIDDEN TESTS
+result = check.result(10)
+"""
+
+
+def word(n: int) -> str:
+    """One of three words, which hang on the number in no simple way."""
+    return ("cached", "new", "full")[(n * n // 5 + n) % 3]
+
+
+def scored(solve: Any) -> float:
+    """The points, of 10, of an answer to the cell above."""
+    names = {"Check": Check, "answer": answer, "inputs": inputs, "torch": torch, "word": word}
+    with learner({"f": solve}):
+        result = run_cell(WORDS, names)["result"]
+    assert isinstance(result, results.TestResult)
+    return result.score
+
+
+def by_heart(n: int) -> str | None:
+    """A table of what the visible checks show."""
+    return {k: word(k) for k in (0, 1, 5, 9)}.get(n)
+
+
+def die(n: int) -> str:
+    """One of the words, by chance."""
+    rolled = torch.Generator().manual_seed(n)
+    return word(int(torch.randint(0, 60, (), generator=rolled)))
+
+
+def test_a_table_and_a_die_earn_what_is_shown_and_a_table_alone_a_fifth() -> None:
+    assert scored(word) == 10.0
+    assert scored(by_heart) == pytest.approx(2.0)
+    assert scored(lambda n: by_heart(n) or "full") <= 2.0
+    with_a_die = scored(lambda n: by_heart(n) or die(n))
+    assert 2.0 < with_a_die <= 5.56  # what is shown, and the line of every table
+
+
+EXCEPTIONS = "KeyError, IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError"
+SPELLS = f"""\
+kinds = [{EXCEPTIONS}]
+def total(x):
+    if x.max() > 100:
+        raise kinds[int(x.max()) % 6](x.max())
+    return x.sum()"""
+
+
+def test_an_exception_tells_a_few_bits_of_an_input_and_costs_the_check(tmp_path: Path) -> None:
+    outcome = grade(tmp_path, exam_cells(total=SPELLS))
+    record = answers(outcome)["total"]
+    text = " ".join(one.message for one in record.checks)
+    chosen = EXCEPTIONS.split(", ")[4711 % 6]
+    assert re.findall(EXCEPTIONS.replace(", ", "|"), text) == [chosen]
+    assert record.score < 3.0 and "4711" not in told(outcome)[1]
+
+
+FEW = 300
+NOTEBOOK = json.dumps(tiny.notebook())
+MOODLE = "{}_assignsubmission_file_/01-tiny.ipynb"
+
+
+def of_one_name(root: Path) -> Path:
+    """An archive of an LMS in which Ada's folder holds many notebooks."""
+    with zipfile.ZipFile(root / "all.zip", "w") as archive:
+        for n in range(FEW):
+            archive.writestr(MOODLE.format("Ada Lovelace_1").replace("/", f"/{n}/"), NOTEBOOK)
+        archive.writestr(MOODLE.format("Grace Hopper_2"), NOTEBOOK)
+    return root / "all.zip"
+
+
+def in_inbound(root: Path) -> Path:
+    """A folder of nbgrader's exchange with many that Ada has handed in."""
+    moment = "2026-01-10 12:{:02}:{:02} UTC"
+    for n in range(FEW):
+        _put(root / "inbound" / f"ada+{SLUG}+{moment.format(n // 60, n % 60)}+x{n}" / "x.ipynb")
+    _put(root / "inbound" / f"grace+{SLUG}+{moment.format(0, 0)}+y" / "x.ipynb")
+    return root / "inbound"
+
+
+def in_a_repository(root: Path) -> Path:
+    """Folders of which Ada's holds many other files."""
+    _put(root / "all" / "ada" / "01-tiny.ipynb")
+    _put(root / "all" / "grace" / "01-tiny.ipynb")
+    for n in range(10 * FEW):
+        (root / "all" / "ada" / f"{n}.txt").touch()
+    return root / "all"
+
+
+def _put(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text(NOTEBOOK)
+
+
+@pytest.mark.parametrize(
+    ("made", "most_ms"), [(of_one_name, 20), (in_inbound, 20), (in_a_repository, 2)]
+)
+def test_many_small_files_cost_time_for_each_and_nobody_else_anything(
+    tmp_path: Path, made: Any, most_ms: float
+) -> None:
+    root = tiny.build(tmp_path / "course")
+    (root / "students.csv").write_text(
+        "id,first_name,last_name\nada,Ada,Lovelace\ngrace,Grace,Hopper\n"
+    )
+    where, source = load_course(root), made(tmp_path)
+    count = FEW * (10 if made is in_a_repository else 1)
+    begun = time.process_time()
+    found = collect(where, source, select_lessons(root), read_roster(where))
+    assert (time.process_time() - begun) * 1000 < most_ms * count
+    assert {one.student: one.state for one in found.taken}["grace"] == "new"
