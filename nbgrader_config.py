@@ -27,6 +27,12 @@ c.Execute.extra_arguments = ["--log-level=ERROR"]
 # What is released is generated at that moment: an edition of last week is never handed out.
 c.ExchangeFactory.release_assignment = "autograder.nbgrader_bridge.release_steps.ReleaseFromSource"
 
+# Names of learners' files may hold what rewrites a terminal.
+c.Application.logging_config = {
+    "filters": {"plain": {"()": "autograder.nbgrader_bridge.plain_log.PlainRecords"}},
+    "handlers": {"console": {"filters": ["plain"]}},
+}
+
 for _folder in reversed(jupyter_config_path()):
     if Path(_folder).resolve() != Path(__file__).resolve().parent:
         load_subconfig("nbgrader_config.py", _folder)  # noqa: F821 - as get_config
@@ -69,6 +75,8 @@ c.OverwriteCells.add_missing_cells = True
 
 # nbgrader's own pages show every test cell whole: hidden tests, inputs and expected values.
 c.GenerateFeedback.exporter_class = "autograder.nbgrader_bridge.feedback_steps.FeedbackExporter"
+# One learner's files, which may be anything, are not to end the pages of the class.
+c.ExchangeFactory.release_feedback = "autograder.nbgrader_bridge.feedback_release.ReleaseEach"
 c.FeedbackExporter.preprocessors = []  # these steps alone, in their order
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",

@@ -235,7 +235,7 @@ def say(text: object, *, file: TextIO | None = None) -> None:
         text: One line or several.
         file: Standard output by default.
     """
-    print("\n".join(map(plain, str(text).split("\n"))), file=file or sys.stdout, flush=True)
+    print(plain_text(str(text)), file=file or sys.stdout, flush=True)
 
 
 def hand_over(text: str) -> None:
@@ -250,6 +250,15 @@ def json_text(value: object) -> str:
     """`value` as JSON, with an escape for each character that does not print."""
     text = json.dumps(value, indent=1, ensure_ascii=False)
     return "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def plain_text(text: str) -> str:
+    """`text` of several lines, each of them `plain`.
+
+    Args:
+        text: May name what learners named.
+    """
+    return "\n".join(map(plain, text.split("\n")))
 
 
 def plain(text: str) -> str:

@@ -42,6 +42,10 @@ _GRAVEST_FIRST = (
     Status.OUT_OF_MEMORY,
     Status.CRASHED,
 )
+FAILED_LATER = (
+    "Cells ran once more for some of the tests, and one of them did not run to its end then; "
+    "what depends on it was tested without it."
+)
 
 
 def judge(

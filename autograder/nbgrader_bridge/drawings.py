@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from PIL import Image
 
 _MOST_PIXELS = 25_000_000  # a photo; a browser takes four bytes for each
+MOST_TOGETHER = 8 * _MOST_PIXELS  # of all pictures of a page, or of an answer
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MOST_CHARS = 4 * 2**20
 _MOST_ELEMENTS, _MOST_COPIED_CHARS, _DEPTH = 20_000, 8 * 2**20, 50
@@ -25,7 +26,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _HREFS = ("href", "{http://www.w3.org/1999/xlink}href")
 _SHAPES = {"path", "rect", "circle", "ellipse", "line", "polyline", "polygon"}
 _ELEMENTS = _SHAPES | {"svg", "g", "defs", "use", "clipPath", "style", "title", "desc", "text"}
-_STYLE = re.compile(r"\s*(\*\{stroke-linejoin: round; stroke-linecap: butt\})?\s*")
+_STYLES = ("", "*{stroke-linejoin: round; stroke-linecap: butt}")
 _CLIP = re.compile(r"url\(#[\w.-]+\)")
 # These reach for another element, fetch something or take long; a backslash would hide them.
 _REACHES = re.compile(r"url|filter|mask|marker|clip|[\\@&]", re.IGNORECASE)
@@ -35,25 +36,28 @@ _OTHERWISE = re.compile(
 )
 
 
-def is_small(picture: bytes) -> bool:
-    """Whether a PNG, JPEG, GIF or WebP has no more pixels than a photo, by what its head says."""
+def pixels(picture: bytes) -> int | None:
+    """How many a PNG, JPEG, GIF or WebP has, by its head; None for others, and beyond a photo's."""
     try:
         with warnings.catch_warnings():  # Pillow warns of large ones, which are refused here
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(picture), formats=_FORMATS) as found:
-                return found.width * found.height <= _MOST_PIXELS
+                count = found.width * found.height
+                return count if count <= _MOST_PIXELS else None
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return False
+        return None
 
 
-def is_soon_drawn(address: str) -> bool:
-    """Whether the picture in a data: URL, in Base64, is: an SVG that is tame, or a small other."""
+def pixels_at(address: str) -> int | None:
+    """Those of the picture in a data: URL; 0 for a tame SVG, None for one that is not shown."""
     kind, _, text = address.partition(",")
     try:
         content = base64.b64decode("".join(text.split()), validate=True)
-        return is_tame_svg(content.decode()) if "svg" in kind else is_small(content)
+        if "svg" in kind:
+            return 0 if is_tame_svg(content.decode()) else None
+        return pixels(content)
     except (binascii.Error, ValueError):
-        return False
+        return None
 
 
 def is_tame_svg(svg: str) -> bool:
@@ -91,7 +95,7 @@ def _is_plain(root: ElementTree.Element) -> bool:
         space, kind = one.tag[: len(_SVG)], one.tag[len(_SVG) :]
         if space != _SVG or kind not in _ELEMENTS:
             return False
-        if kind == "style" and not _STYLE.fullmatch(one.text or ""):
+        if kind == "style" and (one.text or "").strip() not in _STYLES:
             return False
         if kind in _SHAPES and len(one):
             return False

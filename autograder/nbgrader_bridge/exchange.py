@@ -12,6 +12,7 @@ of the learner's it hands the page out under a name that nobody can find.
 from __future__ import annotations
 
 import secrets
+import shutil
 import stat
 from pathlib import Path
 
@@ -33,10 +34,16 @@ def accompany_pages(course: CourseDirectory, lesson: Lesson, student: str | None
     """
     for name, pages in course.pages(lesson.slug).items():
         if student in (None, name) and pages.is_dir():
-            _put_tokens(course.autograded(name, lesson.slug), pages)
+            put_tokens(course.autograded(name, lesson.slug), pages)
 
 
-def _put_tokens(graded: Path, pages: Path) -> None:
+def put_tokens(graded: Path, pages: Path) -> None:
+    """Put a time and a secret that can be read beside pages.
+
+    Args:
+        graded: The folder with those of the submission; may be `pages` itself.
+        pages: The folder of the pages.
+    """
     time, secret = (_text_of(graded / name) for name in TOKENS)
     if not time.strip().isprintable():  # the command shows it on the terminal
         time = ""
@@ -46,6 +53,8 @@ def _put_tokens(graded: Path, pages: Path) -> None:
         is_ours = known.startswith(_NOBODYS)
         secret = known if is_ours else f"{_NOBODYS}{secrets.token_hex()}"
     for name, text in zip(TOKENS, (time, secret), strict=True):
+        if (pages / name).is_dir() and not (pages / name).is_symlink():
+            shutil.rmtree(pages / name)
         (pages / name).unlink(missing_ok=True)
         (pages / name).write_bytes(text.encode())
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -29,7 +30,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from traitlets import Bool
 
-from autograder.nbgrader_bridge.drawings import is_soon_drawn, is_tame_svg
+from autograder.nbgrader_bridge.drawings import MOST_TOGETHER, is_tame_svg, pixels_at
 from autograder.nbgrader_bridge.markdown import LIMIT_S, RENDERER
 
 Resources = dict[str, Any]
@@ -72,6 +73,7 @@ _LIMITS = {
     "chars": _PAGE_CHARS,
     "seconds": 6.0,  # of processor time for its texts in Markdown
     "pictures": 64 * 2**20,  # characters; a text may name a picture again and again
+    "pixels": MOST_TOGETHER,
     "tags": 200_000_000,  # openings × pieces; 40 of pandas' largest tables
     "attributes": 30_000_000_000,  # gaps²; base64 has gaps, too: seven pictures of 3 MB
     "code": 1_000_000,  # characters, five times those of our longest lesson
@@ -204,27 +206,33 @@ def inert(html: str, page: Resources | None = None) -> str:
     still = _SVG.sub(lambda found: _picture(found[0], "") or f"({_NOT_SHOWN})", html)
     tags = len(_OPENING.findall(still)) * len(_PIECE.findall(still))
     attributes = len(_GAP.findall(still)) ** 2
-    if not _spend({} if page is None else page, tags=tags, attributes=attributes):
+    page = {} if page is None else page
+    if not _spend(page, tags=tags, attributes=attributes):
         return _as_written(html)
     return nh3.clean(
         still,
         attributes=_ATTRIBUTES,
-        attribute_filter=_kept,
+        attribute_filter=partial(_kept, page),
         filter_style_properties=_STYLES,
         url_schemes={"http", "https", "mailto", "data"},
         link_rel="noopener noreferrer nofollow",
     )
 
 
-def _kept(element: str, attribute: str, value: str) -> str | None:
+def _kept(page: Resources, element: str, attribute: str, value: str) -> str | None:
     if attribute == "class":
         return " ".join(filter(_CLASS.fullmatch, value.split())) or None
     if attribute == "src":
-        shown = _PICTURE.match(value)
-        return value if shown and is_soon_drawn(value) else None
+        return value if _PICTURE.match(value) and _bears(page, value) else None
     if attribute == "href":
         return value if _LINK.match(value) else None
     return value
+
+
+def _bears(page: Resources, address: str) -> bool:
+    """Whether the page still bears the picture in this data: URL."""
+    count = pixels_at(address)
+    return count is not None and _spend(page, pixels=count)
 
 
 def _inert_data(data: Mapping[str, Any], page: Resources) -> dict[str, str]:
@@ -233,7 +241,13 @@ def _inert_data(data: Mapping[str, Any], page: Resources) -> dict[str, str]:
     if "image/svg+xml" in texts:  # by its own text it would be a part of the page
         drawn = _picture(texts["image/svg+xml"], texts.get("text/plain", ""))
         texts["text/html"] = drawn or f"<p>({_NOT_SHOWN})</p>"
-    forms = {**_FORMS, "text/html": lambda html: inert(html, page)}
+    picture = partial(_base64_only, page)
+    forms: dict[str, Callable[[str], str]] = {
+        **_FORMS,
+        "image/png": picture,
+        "image/jpeg": picture,
+        "text/html": lambda html: inert(html, page),
+    }
     made = {kind: make(texts[kind]) for kind, make in forms.items() if kind in texts}
     shown = {kind: text for kind, text in made.items() if text}
     return shown or {"text/plain": f"({', '.join(texts) or 'nothing'}: not shown on this page)"}
@@ -251,14 +265,12 @@ def _picture(svg: str, alt: str) -> str:
     return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{content}">'
 
 
-def _base64_only(value: str) -> str:
-    return value if _BASE64.match(value) and is_soon_drawn(f"data:image/png,{value}") else ""
+def _base64_only(page: Resources, value: str) -> str:
+    return value if _BASE64.match(value) and _bears(page, f"data:image/png,{value}") else ""
 
 
-# Beside HTML, of which its page tells how much it still bears.
+# Beside HTML and pictures, of which its page tells how much it still bears.
 _FORMS: dict[str, Callable[[str], str]] = {
     "text/plain": str,  # which templates escape
     "text/latex": lambda text: escape(text, quote=False),
-    "image/png": _base64_only,
-    "image/jpeg": _base64_only,
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.course_directory import CourseDirectory
 from autograder.lessons.cells import RawCell, grade_id
 from autograder.lessons.model import Lesson
-from autograder.nbgrader_bridge.drawings import is_small
+from autograder.nbgrader_bridge.drawings import MOST_TOGETHER, pixels
 from autograder.records.model import SubmissionRecord
 
 # A browser shows these as a picture, and runs nothing that stands in them. An SVG is none of them:
@@ -71,8 +71,14 @@ def pictures_of(cell: RawCell) -> tuple[Picture, ...]:
     attached = cell.get("attachments")
     if not isinstance(attached, dict):
         return ()
-    addresses = ((name, _address(attached[name])) for name in sorted(attached))
-    return tuple(Picture(name, address) for name, address in addresses if address is not None)
+    shown, left = [], MOST_TOGETHER
+    for name in sorted(attached):
+        found = _picture_in(attached[name])
+        if found is not None:
+            address, count = found
+            left -= count
+            shown.append(Picture(name, address if left >= 0 else ""))
+    return tuple(shown)
 
 
 def _work_below(task: str, cells: Sequence[RawCell], lessons: Iterable[str]) -> RawCell:
@@ -89,8 +95,11 @@ def _work_below(task: str, cells: Sequence[RawCell], lessons: Iterable[str]) -> 
     return {"cell_type": "markdown", "metadata": {}, "source": text, "attachments": pictures}
 
 
-def _address(bundle: object) -> str | None:
-    """The data: URL of an attachment; empty where it is not shown, None where it is no picture."""
+def _picture_in(bundle: object) -> tuple[str, int] | None:
+    """The data: URL of an attachment, and its pixels; None where it is no picture.
+
+    The URL is empty where it is not shown.
+    """
     found = bundle.items() if isinstance(bundle, dict) else ()
     for kind, data in found:
         text = "".join(map(str, data)) if isinstance(data, list) else data
@@ -100,5 +109,6 @@ def _address(bundle: object) -> str | None:
             except (binascii.Error, ValueError):
                 continue
             address = f"data:{kind};base64,{base64.b64encode(raw).decode()}"
-            return address if is_small(raw) else ""
-    return "" if isinstance(bundle, dict) and _DRAWING in bundle else None
+            count = pixels(raw)
+            return ("", 0) if count is None else (address, count)
+    return ("", 0) if isinstance(bundle, dict) and _DRAWING in bundle else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -30,6 +30,7 @@ _NUMBER_UNKNOWN = (
     "for Canvas write the number into students.csv, column lms_user_id, and collect again"
 )
 _LINES = 20  # files of one owner that the summary for people names
+_OWNERS = 200  # that it names; --json names all
 
 
 @dataclass(frozen=True)
@@ -160,9 +161,10 @@ def summary_lines(found: Collected) -> Iterable[str]:
             yield f"  {one.student}: {note}"
     if found.unmatched:
         yield f"not matched to a student ({len(found.unmatched)}), use --match KEY=STUDENT:"
-        for who in found.unmatched:
+        for who in found.unmatched[:_OWNERS]:
             yield f"  {who.key}: {who.reason}"
             yield from (f"      {line}" for line in _at_most(who.files))
+        yield from _more_owners(found.unmatched)
     if found.refused:
         yield f"refused ({len(found.refused)}):"
         yield from (f"  {line}" for line in _refused_lines(found.refused))
@@ -174,8 +176,14 @@ def _refused_lines(refused: Iterable[RefusedFile]) -> Iterable[str]:
     by_owner: dict[str, list[str]] = defaultdict(list)
     for left in refused:
         by_owner[left.student or left.owner].append(f"{left.file}: {left.reason}")
-    for owner, lines in by_owner.items():
+    for owner, lines in list(by_owner.items())[:_OWNERS]:
         yield from _at_most(lines, f" of {owner}")
+    yield from _more_owners(by_owner)
+
+
+def _more_owners(owners: Sized) -> Iterable[str]:
+    if len(owners) > _OWNERS:
+        yield f"… and those of {len(owners) - _OWNERS:,} more; --json names them all"
 
 
 def _at_most(lines: Sequence[str], whose: str = "") -> Iterable[str]:

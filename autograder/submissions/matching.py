@@ -33,6 +33,7 @@ from autograder.submissions.class_list import (
 
 FOLDER = "folder"  # an owner whom no LMS has named
 _LONG_NUMBER = 5  # digits
+_MOST_CLOSE = 200  # names
 _SEVERAL = (
     "its name can be read in several ways, as a learner may have written numbers into it: see in "
     "the LMS whose it is, and say so by --match"
@@ -134,11 +135,12 @@ class Roster:
 
     def student_of(self, account: str) -> str | None:
         """The student to whom an account of the machine belongs, by its name; None for nobody."""
-        return self._signs.get(account.casefold()) if account else None
+        return self._signs.get(small(account)) if account else None
 
     def number_of(self, student: str) -> str:
         """The lms_user_id of a student; empty where students.csv has none."""
-        return next((one.lms_user_id for one in self.students if one.id == student), "")
+        known = self._by_id.get(student)
+        return known.lms_user_id if known else ""
 
     def submitted_at(self, owner: Owner) -> datetime | None:
         """When the worksheet says that `owner` handed in; None where it does not."""
@@ -155,8 +157,7 @@ class Roster:
         if owner.doubt:
             return Match(None, owner.doubt)
         if owner.lms == FOLDER:
-            known = any(one.id == owner.name for one in self.students)
-            return Match(owner.name) if known else Match(None, _NOBODY)
+            return Match(owner.name) if owner.name in self._by_id else Match(None, _NOBODY)
         if LMS[owner.lms].number_lasts:
             by_number = [one.id for one in self.students if one.lms_user_id == owner.number]
             if by_number:
@@ -178,14 +179,19 @@ class Roster:
 
         Where students.csv knows another number, or another address, somebody else has that name.
         """
-        for one in self.students:
-            if one.id == student:
-                lasts = LMS[owner.lms].number_lasts and one.lms_user_id.isdecimal()
-                if lasts:  # also against an anonymous one: whom it is of is not known
-                    return _contradicts(one, "lms_user_id", one.lms_user_id, owner.number)
-                if address and one.email and self._addresses_tell:
-                    return _contradicts(one, "email", one.email, address)
+        one = self._by_id.get(student or "")
+        if one is None:
+            return ""
+        lasts = LMS[owner.lms].number_lasts and one.lms_user_id.isdecimal()
+        if lasts:  # also against an anonymous one: whom it is of is not known
+            return _contradicts(one, "lms_user_id", one.lms_user_id, owner.number)
+        if address and one.email and self._addresses_tell:
+            return _contradicts(one, "email", one.email, address)
         return ""
+
+    @cached_property
+    def _by_id(self) -> dict[str, Student]:
+        return {one.id: one for one in self.students}
 
     @cached_property
     def _by_hand(self) -> frozenset[str | None]:
@@ -198,8 +204,8 @@ class Roster:
         return any(self._with_address(one.email) for one in self.participants.values())
 
     def _with_address(self, address: str) -> list[str]:
-        wanted = address.casefold()
-        return [one.id for one in self.students if wanted and one.email.casefold() == wanted]
+        wanted = small(address)
+        return [one.id for one in self.students if wanted and small(one.email) == wanted]
 
     def _agreed(self, readings: Iterable[Owner]) -> Match:
         """Whom all readings of a name mean.
@@ -231,12 +237,14 @@ class Roster:
 
     def _by_whole_name(self, name: str) -> FolderName | None:
         """Whom it means, whatever it ends in; None where that is nobody."""
-        if name.casefold() in self._signs:
-            return FolderName(self._signs[name.casefold()], True)
+        if several := self._with_sign.get(small(name)):
+            return (
+                FolderName(min(several), True) if len(several) == 1 else _ambiguous(name, several)
+            )
         ilias = _ILIAS.fullmatch(name)
         named = self._named(f"{ilias['first']} {ilias['last']}" if ilias else name)
-        sign = ilias["login"].casefold() if ilias else ""
-        login = self._signs.get(sign)
+        sign = small(ilias["login"]) if ilias else ""
+        login = self._logins.get(sign) or self._signs.get(sign)
         if login is not None and not named:
             # Learners choose their logins, and an underscore in one makes it end as another's does.
             is_theirs = sign in self._logins and name.count("_") == _ILIAS_UNDERSCORES
@@ -247,16 +255,19 @@ class Roster:
             return FolderName(login if is_one else "", True, by_name=sign not in self._logins)
         if named:
             student = named[0] if len(named) == 1 else ""
-            known = next((one for one in self.students if one.id == student), None)
+            known = self._by_id.get(student)
             if ilias and known and known.lms_user_id and not known.lms_user_id.isdecimal():
                 doubt = _contradicts(known, "lms_user_id", known.lms_user_id, ilias["login"])
                 return FolderName("", True, by_name=True, doubt=doubt)
+            alike = self._with_letters.get(letters(name), set()) | {student}
+            if student and not ilias and len(alike) > 1:
+                return _ambiguous(name, alike)
             return FolderName(student, True, by_name=ilias is not None)
         return None
 
     def _logins_at_the_end(self, ilias: re.Match[str] | None) -> set[str]:
         """Whose login a folder of ILIAS may end in, as logins hold underscores, too."""
-        words = ilias[0].casefold().split("_")[:-1] if ilias else []
+        words = small(ilias[0]).split("_")[:-1] if ilias else []
         ends = ("_".join(words[at:]) for at in range(2, len(words)))  # behind two names
         return {self._logins[one] for one in ends if one in self._logins}
 
@@ -269,7 +280,7 @@ class Roster:
         anything before it, the sign is what an instructor's file says beside its lesson.
         """
         for hyphen in re.finditer("[-_]", name):
-            before, sign = name[: hyphen.start()].casefold(), name[hyphen.end() :].casefold()
+            before, sign = name[: hyphen.start()].casefold(), small(name[hyphen.end() :])
             if sign in self._logins:
                 return before, self._logins[sign]
             # week-1 is nobody's
@@ -285,11 +296,24 @@ class Roster:
     @cached_property
     def _signs(self) -> dict[str, str]:
         """What is one student's alone, in small letters: id, number or name in an LMS, address."""
+        return {sign: min(ids) for sign, ids in self._with_sign.items() if len(ids) == 1}
+
+    @cached_property
+    def _with_sign(self) -> dict[str, set[str]]:
+        """Such a sign → the students who have it, as an id or as another sign."""
         found: dict[str, set[str]] = defaultdict(set)
         for one in self.students:
             for sign in filter(None, (one.id, one.lms_user_id, one.email)):
-                found[sign.casefold()].add(one.id)
-        return {sign: min(ids) for sign, ids in found.items() if len(ids) == 1}
+                found[small(sign)].add(one.id)
+        return dict(found)
+
+    @cached_property
+    def _with_letters(self) -> dict[str, set[str]]:
+        """The letters of a sign → who has it: blanks and the like tell nobody apart."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for sign, ids in self._with_sign.items():
+            found[letters(sign)] |= ids
+        return dict(found)
 
     @cached_property
     def _logins(self) -> dict[str, str]:
@@ -300,7 +324,7 @@ class Roster:
         found: dict[str, set[str]] = defaultdict(set)
         for one in self.students:
             if one.lms_user_id and not one.lms_user_id.isdecimal():
-                found[one.lms_user_id.casefold()].add(one.id)
+                found[small(one.lms_user_id)].add(one.id)
         return {login: min(ids) for login, ids in found.items() if len(ids) == 1}
 
     def _named(self, name: str) -> list[str]:
@@ -323,8 +347,21 @@ class Roster:
         matching = self._named(name)
         if matching:
             return _only(matching, "this name")
-        close = did_you_mean(name, [f"{one.first_name} {one.last_name}" for one in self.students])
-        return Match(None, f"no student has this name.{close}" if name else "it carries no name")
+        return Match(
+            None, f"no student has this name.{self._close(name)}" if name else "it carries no name"
+        )
+
+    def _close(self, name: str) -> str:
+        """Whom a misspelt name may mean; of the first names alone, as each takes a while."""
+        if name not in self._close_names and len(self._close_names) < _MOST_CLOSE:
+            names = [f"{one.first_name} {one.last_name}" for one in self.students]
+            self._close_names[name] = did_you_mean(name, names)
+        return self._close_names.get(name, "")
+
+    @cached_property
+    def _close_names(self) -> dict[str, str]:
+        """What `_close` has said already."""
+        return {}
 
 
 def read_roster(
@@ -395,6 +432,17 @@ def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Part
     )
 
 
+def small(sign: str) -> str:
+    """A sign in small letters; one that only looks like another letter stays another.
+
+    Case folding would make a k of the sign for kelvin, and an s of the long one: another address.
+
+    >>> small("J\u00d6RG@X.org"), small("\u212aim") == "kim", "\u212aim".casefold() == "kim"
+    ('j\u00f6rg@x.org', False, True)
+    """
+    return "".join(lower if (lower := c.lower()).upper() == c else c for c in sign)
+
+
 def _names(student: Student, spelling: Callable[[str], str]) -> set[str]:
     first, last = student.first_name, student.last_name
     names = {spelling(student.id)}
@@ -419,6 +467,15 @@ def _contradicts(student: Student, column: str, known: str, found: str) -> str:
         f"{student.id} has this name, but {known} for {column}, not {found}: if it is theirs all "
         f"the same, say so by --match, or correct {ROSTER}"
     )
+
+
+def _ambiguous(name: str, students: Iterable[str]) -> FolderName:
+    whose = ", ".join(sorted(students))
+    doubt = (
+        f"{name} is an id, lms_user_id or address of several students, {whose}: say whose it is "
+        "by --match"
+    )
+    return FolderName("", True, doubt=doubt)
 
 
 def _only(students: list[str], what: str, *, sure: bool = False) -> Match:

@@ -119,7 +119,7 @@ def _walk(handle: int, folder: Path, names: tuple[str, ...], account: str) -> It
     is_inbound = (names or (folder.name,))[-1] == _INBOUND
     with closing(os.scandir(handle)) as found:
         entries = sorted(found, key=lambda one: one.name)
-    folders = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
+    folders = dict.fromkeys(one.name for one in entries if one.is_dir(follow_symlinks=False))
     listed = partial(_listed, folder)
     if GIT in folders:
         yield listed((*names, GIT), account, os.stat(GIT, dir_fd=handle, follow_symlinks=False))

@@ -13,6 +13,7 @@ import pytest
 from autograder.records.runner import Outcome
 from tests.autograder.engine.exam import (
     answers,
+    code,
     exam_cells,
     grade,
     graded_cell,
@@ -333,6 +334,38 @@ def test_what_cells_show_once_hidden_tests_have_asked_is_shown_to_nobody(tmp_pat
     outcome = grade(tmp_path, exam_cells(total=ENDS), patient=True)
     passed = time.monotonic() - float(printed(outcome, "total"))
     assert passed > 2 * SLEEP_S  # both calls came after what is shown
+
+
+LATER_S = 4  # by then the cells have run for the first time, and a hidden test has asked
+LATER = {
+    "an exit status": ("own", "os._exit(77)"),
+    "a signal": ("twice", "os.kill(os.getpid(), 16)"),
+    "a fault": ("own", "os.abort()"),
+}
+
+
+@pytest.mark.parametrize("way", LATER)
+def test_how_a_cell_ends_once_hidden_tests_have_asked_is_not_told(tmp_path: Path, way: str) -> None:
+    place, ending = LATER[way]
+    at = f"import os, time\nlater = time.time() > {time.time() + LATER_S}"
+    ends = f"{at}\nif later:\n    {ending}"
+    answer = f"""\
+import os, time
+def total(x):
+    if x.max() > 100:
+        time.sleep({LATER_S})
+        os._exit(3)
+    return x.sum()"""
+    cells = exam_cells(total=answer)
+    if place == "twice":
+        cells[5] = solution("twice", f"{ends}\ndef twice(x):\n    return x * 2")
+    else:
+        cells[4:4] = [code("1", "before"), code(ends, "ends"), code("1", "after")]
+    outcome = grade(tmp_path, cells, exam_cells(), patient=True)
+    text = json.dumps({**outcome.record.to_json(), "seconds": 0}) + shown(outcome, "twice")
+    assert "did not run to its end" in text
+    assert not re.search("77|STK|signal|ABRT|memory|Cell [0-9]", text)
+    assert (answers(outcome)["total"].score, answers(outcome)["twice"].score) == (0.0, 2.0)
 
 
 SPELLS = """\

@@ -115,6 +115,25 @@ def test_nbgrader_is_as_talkative_as_anywhere(course: Path) -> None:
     assert "log_level" not in settings().Application
 
 
+def test_what_nbgrader_logs_does_not_rewrite_the_terminal(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = NbGrader()
+    app.initialize([])
+    try:
+        app.log.warning("Copying %s -> %s\n  in two lines", "a\x1b[2Jb", "c\rd")
+        try:
+            raise ValueError("e\x1b[2Jf")
+        except ValueError:
+            app.log.exception("There was an error")
+    finally:
+        for handler in list(app.log.handlers):  # it writes to what is captured in this test
+            app.log.removeHandler(handler)
+    said = capsys.readouterr().err
+    assert "a\N{REPLACEMENT CHARACTER}[2Jb" in said and "d\n" in said and "[2Jf" in said
+    assert "in two lines" in said and not {"\x1b", "\r"} & set(said)
+
+
 @pytest.mark.parametrize("folder", ["", "docs", "source/04-memory-layout"])
 @pytest.mark.parametrize(
     "name", ["gradebook.db", "gradebook.db-journal", "submitted/ada/x", "autograded/ada/x"]

@@ -90,7 +90,7 @@ time.sleep(60)"""
         (CHILD, Status.TIMEOUT, "used more than a cell's 3 s of processor time"),
         (SEGFAULT, Status.CRASHED, "SIGSEGV"),
         (KILLED, Status.CRASHED, "SIGKILL"),
-        (LEFT, Status.CRASHED, "exit status 3"),
+        (LEFT, Status.CRASHED, "ended the Python process"),
         (HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
         (FORKED_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),
         (HIDDEN_HOG, Status.OUT_OF_MEMORY, "more memory than a submission may"),

@@ -34,6 +34,7 @@ from autograder.engine.worker.fork_server_client import StudentForkServer
 from autograder.engine.worker.known_tests import KnownTests, Replay
 from autograder.engine.worker.outputs import Budget, Outputs
 from autograder.engine.worker.student_client import (
+    ENDED,
     CellReport,
     ProcessFailed,
     Snapshot,
@@ -104,6 +105,7 @@ class Execution:
         self.outcomes: dict[int, CellOutcome] = dict(shown or {})
         self._has_asked = bool(shown)  # whether hidden tests may have begun
         self.put_back = frozenset[str]()  # modes that cells left on; no exercise was asked in them
+        self.has_failed_later = False  # a cell, when cells ran once more after a hidden test
 
     def run(self) -> None:
         """Run everything; raises only for faults of the grader."""
@@ -114,7 +116,8 @@ class Execution:
             try:
                 snapshots, failed_step = self._run_cells(student, skipped, left)
                 if failed_step is None:
-                    self.put_back |= student.put_back
+                    if not self._has_asked:
+                        self.put_back |= student.put_back
                     student.finish()
                     self._has_asked = True
                     left = self._run_tests(student, snapshots, left) - skipped
@@ -187,7 +190,7 @@ class Execution:
         except ProcessFailed as failed:
             if step is None:
                 return {}, None
-            self.outcomes[step.index] = CellOutcome(failure=failed.failure)
+            self._note(step, CellOutcome(failure=failed.failure))
             return {}, step.index
         return snapshots, None
 
@@ -219,12 +222,16 @@ class Execution:
         """Keep what became of a cell.
 
         Cells that run once more after a hidden test has asked may have learnt from it, by the clock
-        at least: what they show then is shown to nobody.
+        at least: what they show then is shown to nobody, nor how one ended. Of the learner's own
+        cells, which may be many, not even which it was.
         """
-        first = self.outcomes.get(step.index)
-        if self._has_asked and first is not None:
-            outcome = replace(first, failure=outcome.failure or first.failure)
-        self.outcomes[step.index] = outcome
+        first = self.outcomes.get(step.index, CellOutcome())
+        if not self._has_asked:
+            self.outcomes[step.index] = outcome
+        elif outcome.failure is not None and first.failure is None:
+            self.has_failed_later = True
+            if step.grade_id:
+                self.outcomes[step.index] = replace(first, failure=_failed_later())
 
     def _run_tests(
         self, student: StudentProcess, snapshots: Mapping[int, Snapshot], tests: Collection[int]
@@ -250,7 +257,10 @@ class Execution:
                     run.begun[step.index] = outcome
                     continue
                 if outcome.failure is not None:
-                    outcome = replace(outcome, failure=self._naming_the_limit(outcome.failure))
+                    failure = self._naming_the_limit(outcome.failure)
+                    if part is Part.REST and failure.cause is FailureCause.CRASHED:
+                        failure = replace(failure, reason=ENDED)  # an answer may choose how
+                    outcome = replace(outcome, failure=failure)
                 self.outcomes[step.index] = outcome
         return run.again
 
@@ -428,6 +438,12 @@ def _is_memory_error(end: CellReport) -> bool:
 
 def _is_timeout(failure: Failure | None) -> bool:
     return failure is not None and failure.cause is FailureCause.TIMEOUT
+
+
+def _failed_later() -> Failure:
+    return Failure(
+        FailureCause.CRASHED, "did not run to its end when cells ran once more for the tests"
+    )
 
 
 def _too_many_restarts() -> Failure:

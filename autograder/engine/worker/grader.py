@@ -35,7 +35,7 @@ from autograder.engine.plan import (
 )
 from autograder.engine.protocol.channel import Listener
 from autograder.engine.sandbox.bubblewrap import SandboxError, is_shown
-from autograder.engine.scoring import judge, modes_note, notes_of, submission_status
+from autograder.engine.scoring import FAILED_LATER, judge, modes_note, notes_of, submission_status
 from autograder.engine.worker.checker_client import (
     Checker,
     CheckerFailed,
@@ -368,7 +368,9 @@ def _record(
         for exercise in job.lesson.exercises
     )
     status = submission_status(exercises, outcomes.values())
-    notes = (*repaired.notes, *modes_note(execution.put_back), *notes_of(steps, outcomes))
+    later = (FAILED_LATER,) if execution.has_failed_later else ()
+    ran = (*modes_note(execution.put_back), *notes_of(steps, outcomes), *later)
+    notes = (*repaired.notes, *ran)
     seconds = time.monotonic() - begun
     return record_of(job, status, exercises, seconds, sandboxed=sandboxed, notes=notes)
 

@@ -124,8 +124,8 @@ class SnapshotConnection:
             self.snapshot.socket.shutdown(socket.SHUT_RDWR)
 
     def failure(self) -> Failure:
-        """How the snapshot ended, without what a call may choose by what it was given."""
-        return self.student.failure_of(self.snapshot.pid, in_call=True)
+        """How the snapshot ended."""
+        return self.student.failure_of(self.snapshot.pid)
 
 
 class StudentProcess:
@@ -315,16 +315,15 @@ class StudentProcess:
         with suppress(ChannelClosed, DeadlinePassed):
             self._init.send(Kind.FINISH, 0, {"kill": pid})
 
-    def failure_of(self, pid: int, *, in_call: bool = False) -> Failure:
+    def failure_of(self, pid: int) -> Failure:
         """Why a process closed its channel; waits for init's report, 2 s at most.
 
-        Of one that was `in_call` no exit status is told, and no signal that a call can choose:
-        they could tell the input of a hidden test, bit by bit.
+        No exit status is told: a cell can choose it by what it has seen.
         """
         self.listener.wait_until(time.monotonic() + _REPORT_S, lambda: self.has_ended(pid))
         if self._exit is not None and self._exit.excess is not None:
             return _EXCESSES[self._exit.excess]
-        return _failure_of_status(self._statuses.get(pid), in_call)
+        return _failure_of_status(self._statuses.get(pid))
 
     def end(self) -> None:
         """End the submission with all its processes, and close the connections."""
@@ -430,10 +429,15 @@ _EXCESSES = {
         FailureCause.CRASHED, "started more processes or threads than a submission may"
     ),
 }
-_FAULTS = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
+ENDED = "ended the Python process"
+# The faults of a program, and what the kernel sends where the machine's memory is full.
+_TOLD = (
+    *(signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV),
+    signal.SIGKILL,
+)
 
 
-def _failure_of_status(status: int | None, in_call: bool) -> Failure:
+def _failure_of_status(status: int | None) -> Failure:
     """The failure that a wait status means."""
     if status is None:
         return Failure(FailureCause.CRASHED, "closed its connection to the grader")
@@ -442,16 +446,8 @@ def _failure_of_status(status: int | None, in_call: bool) -> Failure:
         return Failure(FailureCause.OUT_OF_MEMORY, "took more memory than a submission may")
     if code == -signal.SIGXCPU:
         return Failure(FailureCause.TIMEOUT, "used more processor time than a submission may")
-    if in_call and -code not in _FAULTS:
-        return Failure(FailureCause.CRASHED, "ended the Python process")
-    if code < 0:
-        return Failure(FailureCause.CRASHED, f"ended the Python process ({_signal_name(-code)})")
-    return Failure(FailureCause.CRASHED, f"ended the Python process with exit status {code}")
-
-
-def _signal_name(number: int) -> str:
-    names = {one.value: one.name for one in signal.Signals}
-    return names.get(number, f"signal {number}")
+    by = next((f" ({one.name})" for one in _TOLD if code == -one), "")
+    return Failure(FailureCause.CRASHED, f"{ENDED}{by}")
 
 
 def _whole(value: object) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import re
 import time
 from html import escape
@@ -16,6 +17,7 @@ from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import ansi2html
 from nbformat import from_dict
 from nbgrader.server_extensions.formgrader.handlers import template_path
+from PIL import Image
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.nbgrader_bridge.drawings import is_tame_svg
@@ -276,6 +278,17 @@ def test_html_that_is_too_much_for_one_page_is_too() -> None:
     html = "<p>x</p>" * 2_500
     body = page("feedback", *[showing(text_html=html)] * 18).partition("<body")[2]
     assert body.count("<pre>&lt;p&gt;x") == 18 - 200_000_000 // (2_500 * 5_000)
+
+
+def test_pictures_together_have_no_more_pixels_than_a_page_bears() -> None:
+    held = io.BytesIO()
+    Image.new("1", (5_000, 4_000)).save(held, "PNG")
+    large = base64.b64encode(held.getvalue()).decode()
+    html = f'<img src="data:image/png;base64,{large}">'
+    body = page("feedback", showing(image_png=large), *[showing(text_html=html * 4)] * 3)
+    assert body.count(large) == 10
+    small = page("feedback", *[showing(text_html=f'<img src="data:image/png;base64,{DOT}">')] * 50)
+    assert small.count(DOT) == 50
 
 
 def test_a_large_table_and_long_code_stay() -> None:

@@ -575,6 +575,24 @@ def test_what_is_told_of_many_notebooks_stays_short(tmp_path: Path) -> None:
     assert len(lines) == 1 + 1 + 21 + 1 + 21 + 21
 
 
+def test_what_is_told_of_many_people_stays_short(tmp_path: Path) -> None:
+    where = "Ada Lovelac_{}_assignsubmission_file_/{}"
+    entries = [(where.format(n, "x.ipynb"), NOTEBOOK) for n in range(230)]
+    entries += [(where.format(n, "x.txt"), "x") for n in range(210)]
+    found = collected(course(tmp_path), *entries)
+    assert (len(found.unmatched), len(found.refused)) == (230, 210)
+    lines = list(summary_lines(found))
+    told = [line for line in lines if line.lstrip().startswith("…")]
+    assert [line.split()[4] for line in told] == ["30", "10"]
+    assert len(lines) == 1 + 2 * 200 + 1 + 1 + 200 + 1
+
+
+def test_names_alike_are_looked_for_for_some_only(tmp_path: Path) -> None:
+    where = "Ada Lovelac {}_{}_assignsubmission_file_/x.ipynb"
+    found = collected(course(tmp_path), *((where.format(n, n), NOTEBOOK) for n in range(230)))
+    assert len([one for one in found.unmatched if "Did you mean" in one.reason]) == 200
+
+
 @pytest.mark.parametrize(
     "file", ["04-x.ipynb", "04-x-1.ipynb", "04-x (3).ipynb", "04-x-12.IPYNB", "04-x-Copy1.ipynb"]
 )

@@ -20,11 +20,13 @@ from autograder.cli import main
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import select_lessons
 from autograder.lms.identities import lms_students
+from autograder.lms.interface import Owner, Participant
 from autograder.submissions.archive import ArchiveError, Bounds, RefusedEntry, read_archive
+from autograder.submissions.class_list import Student
 from autograder.submissions.collect import Collected, collect
 from autograder.submissions.folder import Open, read_start
 from autograder.submissions.handing_in import stage
-from autograder.submissions.matching import read_roster
+from autograder.submissions.matching import Roster, read_roster
 from autograder.submissions.sources import read_source
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG
@@ -926,3 +928,45 @@ def test_where_a_name_on_github_begins_others_beside_it_tell(
     root: Path, tmp_path: Path, names: list[str], taken: list[str]
 ) -> None:
     assert list(students(taken_in(root, files(tmp_path / "sub", *names)))) == taken
+
+
+SHARED = """\
+id,first_name,last_name,email,lms_user_id
+ada,Ada,Lovelace,ada@x.org,
+bob,Bob,Built,bob@x.org,ada
+cleo,Cleo,Case,cleo@x.org,ada@x.org
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["ada", "Ada", "ada ", "a\u200bda", "\uff41da", "ada.", "ada@x.org"]
+)
+def test_an_id_that_is_anothers_login_is_nobodys(root: Path, tmp_path: Path, name: str) -> None:
+    (root / "students.csv").write_text(SHARED)
+    found = taken_in(root, files(tmp_path / "sub", "bob/x.ipynb", f"{name}/x.ipynb"))
+    assert students(found) == {"bob": "new"}
+    (who,) = found.unmatched
+    assert "of several students, ada, " in who.reason and "--match" in who.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "student"), [("Lovelace_Ada_ada_12", None), ("Built_Bob_ada_12", "bob")]
+)
+def test_a_known_login_of_ilias_decides_though_it_is_anothers_id(
+    root: Path, tmp_path: Path, name: str, student: str | None
+) -> None:
+    (root / "students.csv").write_text(SHARED)
+    found = taken_in(root, files(tmp_path / "sub", f"{name}/x.ipynb"))
+    assert students(found) == ({student: "new"} if student else {})
+
+
+LOOK_LIKE_KIM = ("Kim@X.org", "\u212aim@x.org", "k\u0131m@x.org", "kim@x.org.")
+
+
+def test_an_address_that_only_looks_like_anothers_is_not_theirs() -> None:
+    kim = Student("kim", "Kim", "K", "kim@x.org")
+    people = [Participant(str(n), "Mallory", email) for n, email in enumerate(LOOK_LIKE_KIM)]
+    roster = Roster((kim,), {("moodle", one.number): one for one in people})
+    owners = [Owner("moodle", "Mallory", one.number) for one in people]
+    found = [roster.match([one])[one].student for one in owners]
+    assert found == ["kim", None, None, None]

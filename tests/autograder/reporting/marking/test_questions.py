@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -13,6 +14,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from PIL import Image
 
 from autograder.cli import main
 from autograder.course_directory import CourseDirectory
@@ -478,3 +480,11 @@ def test_points_are_read_as_written() -> None:
         2.5,
         0.5,
     ]
+
+
+def test_pictures_of_an_answer_are_shown_up_to_so_many_pixels() -> None:
+    held = io.BytesIO()
+    Image.new("1", (5_000, 4_000)).save(held, "PNG")
+    large = {"image/png": base64.b64encode(held.getvalue()).decode()}
+    found = pictures_of({"attachments": {f"{n:02}.png": large for n in range(12)}})
+    assert [bool(one.address) for one in found] == [True] * 10 + [False] * 2
