@@ -174,7 +174,9 @@ def _measure(assignment: str, write: Callable[[Path, int], None], sizes: Sizes) 
         room = Path(folder)
         write(room / "class", students)
         _execute(CONTENDERS["prepare"](room / "class", assignment))
-        cells = float(_execute([*WARM_CELLS, str(room / "class"), assignment])[1])
+        _copy(room / "class", room / "cells", sizes.graded)
+        alone = float(_execute([*WARM_CELLS, str(room / "cells"), assignment])[1])
+        cells = alone * students / sizes.graded
         costs: dict[str, list[Cost]] = {name: [] for name in CONTENDERS if name != "prepare"}
         few = _costs_of_few(room, list(costs), assignment) if sizes.graded < students else {}
         for turn in range(sizes.rounds):
@@ -205,12 +207,15 @@ def _turn(names: list[str], turn: int) -> list[str]:
 
 def _grade(room: Path, name: str, lesson: str, students: int) -> Cost:
     """Have a contender grade the first submissions of a fresh copy of the class."""
-    mine = room / name
-    shutil.rmtree(mine, ignore_errors=True)
-    shutil.copytree(room / "class", mine)
-    for student in sorted((mine / "submitted").iterdir())[students:]:
+    _copy(room / "class", room / name, students)
+    return _execute(CONTENDERS[name](room / name, lesson))[0]
+
+
+def _copy(whole: Path, part: Path, students: int) -> None:
+    shutil.rmtree(part, ignore_errors=True)
+    shutil.copytree(whole, part)
+    for student in sorted((part / "submitted").iterdir())[students:]:
         shutil.rmtree(student)
-    return _execute(CONTENDERS[name](mine, lesson))[0]
 
 
 def _execute(command: Sequence[str]) -> tuple[Cost, str]:
