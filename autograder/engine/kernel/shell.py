@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import CodeType
@@ -118,7 +119,16 @@ class _Hook(DisplayHook):
 
 
 class _Compiler(CachingCompiler):
-    """Names a cell by its text alone, so that it can be compiled before its number is known."""
+    """Names a cell by its text alone, so that it can be compiled before its number is known.
+
+    Attributes:
+        parsed: The cells for which that has been done, by their text as Python reads it, and the
+            compiler's flags.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parsed: dict[tuple[str, int], ast.AST] = {}
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         return cell_file_name(raw_code)
@@ -129,6 +139,10 @@ class _Compiler(CachingCompiler):
         lines = [f"{line}\n" for line in lines_of(transformed_code)]
         linecache.cache[name] = (len(transformed_code), None, lines, name)
         return name
+
+    def ast_parse(self, source: str, filename: str = "<unknown>", symbol: str = "exec") -> ast.AST:
+        found = self.parsed.get((source, self.flags)) if symbol == "exec" else None
+        return super().ast_parse(source, filename, symbol) if found is None else found
 
 
 @dataclass(frozen=True)
@@ -254,6 +268,8 @@ class Shell(InteractiveShell):
     def _compiled(self, source: str, translated: str) -> _CompiledCell:
         name = self.compile.cache(translated, 0, source)
         steps = cast(ast.Module, self.compile.ast_parse(translated, name)).body
+        own = cast(_Compiler, self.compile)
+        own.parsed[translated, own.flags] = ast.Module([*steps], [])
         hidden_from = first_hidden_line(translated)
         visible = [one for one in steps if (one.end_lineno or 0) < hidden_from]
         last = steps[-1:] if steps and isinstance(steps[-1], ast.Expr) else []
@@ -289,6 +305,11 @@ class Shell(InteractiveShell):
     def should_run_async(self, raw_cell: str, **about: Any) -> bool:
         """Whether the cell awaits something; none that was compiled ahead does."""
         return self._compiled_cell(raw_cell) is None and super().should_run_async(raw_cell, **about)
+
+    def transform_ast(self, node: ast.AST) -> ast.AST:
+        """The statements as this shell's transformers leave them; others may run them, too."""
+        own = deepcopy(node) if self.ast_transformers else node
+        return cast(ast.AST, super().transform_ast(own))
 
     async def run_ast_nodes(
         self, nodelist: list[ast.stmt], cell_name: str, *args: Any, **options: Any

@@ -23,6 +23,11 @@ CASES = {
     "other interactivity": (["get_ipython().ast_node_interactivity = 'all'", CELL], "3"),
     "other compiler flags": (["from __future__ import annotations", CELL], "3"),
     "an AST transformer": ([TRANSFORMER, CELL], "10"),
+    "an AST transformer that is gone": (
+        [TRANSFORMER, CELL, "get_ipython().ast_transformers.clear()", f"{CELL}\n"],
+        "3",
+    ),
+    "an empty line behind": ([f"{CELL}\n"], "3"),
     "an input transformer": ([REWRITES, CELL], "8"),
     "an error": (["1 / 0"], "ZeroDivisionError"),
     "no Python": (["def f(:"], "SyntaxError"),
