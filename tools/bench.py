@@ -115,8 +115,12 @@ class Sizes:
 
 def run(course: Path, lessons: tuple[Lesson, ...], sizes: Sizes, *, as_json: bool) -> int:
     """Measure each lesson and print it. Exit code 0; a failure raises BenchError."""
-    found = [_measure(one.slug, partial(_simulated, course, one), sizes) for one in lessons]
-    return _shown(found, as_json=as_json)
+    found = []
+    for one in lessons:
+        found.append(_measure(one.slug, partial(_simulated, course, one), sizes))
+        if not as_json:  # at once: the next lesson may end in an error
+            print(_report(found[-1]), end="\n\n", flush=True)
+    return _shown(found, as_json=True) if as_json else 0
 
 
 def run_quickstart(sizes: Sizes, *, as_json: bool) -> int:

@@ -8,11 +8,13 @@ ever raising.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 
 from course.inspection.facts import TensorFacts
@@ -156,7 +158,9 @@ class Value:
     """A walk through a plain form. A wrong step leads to an absent value and never raises.
 
     A loop over what is no sequence meets one absent value: whatever is asserted within would hold
-    of none. `==`, `in` and `not` mean of a value what they mean of what is `plain` there.
+    of none. `==`, `in` and `not` mean of a value what they mean of what is `plain` there, and
+    always are True or False: arrays are equal where their shapes and all elements are, and one of
+    several elements is equal to no number.
 
     `idle` is what would stand here had nothing been done: for a result the first argument, for
     an argument afterwards the same one before. It is None where nobody can say. `call` writes the
@@ -285,11 +289,12 @@ class Value:
             return bool(self.plain)
         return isinstance(node, Handle) or bool(self._length())
 
-    def __eq__(self, other: object) -> Any:
-        return self.plain == (other.plain if isinstance(other, Value) else other)
+    def __eq__(self, other: object) -> bool:
+        return _are_equal(self.plain, other.plain if isinstance(other, Value) else other)
 
-    def __ne__(self, other: object) -> Any:
-        return self.plain != (other.plain if isinstance(other, Value) else other)
+    def __ne__(self, other: object) -> bool:
+        plain = self.plain
+        return bool(plain != other) if isinstance(plain, Absent) else not self == other
 
     def _missing(self, reason: str) -> Absent:
         return self._node if isinstance(self._node, Absent) else Absent(reason)
@@ -402,6 +407,18 @@ def describe(node: Any) -> str:
 
 
 _SEQUENCES = (list, tuple, dict, str, set, frozenset)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """Whether two plain values are the same as a whole; arrays would say so of each element."""
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    same = one == other
+    if isinstance(same, torch.Tensor | np.ndarray):  # of a number and an array
+        return math.prod(same.shape) == 1 and bool(same)
+    return bool(same)
 
 
 def _children(node: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -89,6 +89,12 @@ class Observation:
     untouched: bool = False
     asked: bytes = b""
     call: Callable[[], str] | None = None
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"what `{self.name}` did is neither true nor false: ask for its .result, or whether "
+            "it is .ok"
+        )
 
     @property
     def ok(self) -> bool:

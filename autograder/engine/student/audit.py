@@ -70,10 +70,9 @@ def install(
     own_cells = set[str]()
     answers, note = _answers(ticket, sessions, own_cells)
     trusted = list(trusted)
-    readers = _readers_of_memory(trusted)
-    copying = frozenset({own_frames.frames_of_a_cell.__code__, *_readers_of_tracebacks(trusted)})
+    ours = frozenset({own_frames.frames_of_a_cell.__code__, *_lookers(trusted)})
     spaces = {id(vars(module)) for module in trusted}
-    watch = _watcher(spaces, readers, copying, libraries, own_cells)
+    watch = _watcher(spaces, ours, libraries, own_cells)
     originals = dict[str, tuple[str, Callable[..., Any]]]()
     _add_hook(answers, note, watch, originals)
     _stand_before(originals)
@@ -267,30 +266,22 @@ def _guarded(key: str) -> FunctionType:
     return FunctionType(guarded.__code__, {}, key.rpartition(".")[2], None, guarded.__closure__)
 
 
-def _readers_of_memory(trusted: Iterable[ModuleType]) -> frozenset[CodeType]:
-    """The code of trusted functions that read memory by its address, in their own frames."""
-    found = set[CodeType]()
+def _lookers(trusted: Iterable[ModuleType]) -> Iterator[CodeType]:
+    """The code of trusted functions that read memory by its address, or where an error came from.
+
+    What they find there they give to nobody.
+    """
     for module in trusted:
-        names = {name for name, value in vars(module).items() if value is ctypes.string_at}
+        asked = {name for name, value in vars(module).items() if value is ctypes.string_at}
         classes = [one for one in vars(module).values() if isinstance(one, type)]
         for space in (vars(module), *map(vars, classes)):
             codes = [one.__code__ for one in space.values() if isinstance(one, FunctionType)]
-            found.update(code for code in codes if names.intersection(code.co_names))
-    return frozenset(found)
-
-
-def _readers_of_tracebacks(trusted: Iterable[ModuleType]) -> Iterator[CodeType]:
-    """The code of trusted functions that say where an error came from."""
-    for module in trusted:
-        for one in vars(module).values():
-            if isinstance(one, FunctionType) and "tb_frame" in one.__code__.co_names:
-                yield one.__code__
+            yield from (one for one in codes if not {*asked, "tb_frame"}.isdisjoint(one.co_names))
 
 
 def _watcher(
     trusted: set[int],
-    readers: frozenset[CodeType],
-    copying: frozenset[CodeType],
+    ours: frozenset[CodeType],
     libraries: tuple[str, ...],
     own_cells: set[str],
 ) -> Callable[[str, Any], str | None]:
@@ -300,16 +291,13 @@ def _watcher(
     by_frames = {"sys._getframe", "object.__getattr__"}
 
     def watch(event: str, arguments: Any) -> str | None:
-        # Some fifty times a request, and all that follows takes as long as reading 100 kB. Both
-        # frames: what a reader calls may be the learner's, and may read by ctypes' own means.
-        if (
-            event == "ctypes.string_at"
-            and frame_of(3).f_code is string_at  # 0 to 2: this function, `look` and the hook
-            and frame_of(4).f_code in readers
-        ):
+        # Some fifty times a request, and all that follows takes as long as reading 100 kB. Where
+        # memory is read both frames count: what our code calls may be the learner's, and may read
+        # by ctypes' own means. 0 to 2 are this function, `look` and the hook.
+        if event in by_frames and frame_of(3).f_code in ours:
             return None
-        # It looks at frames and gives none away.
-        if event in by_frames and frame_of(3).f_code in copying:
+        by_address = event == "ctypes.string_at" and frame_of(3).f_code is string_at
+        if by_address and frame_of(4).f_code in ours:
             return None
         if not is_plain(event, arguments):  # code of its own would run, and nobody see it
             return "raised an audit event of its own"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -110,6 +111,11 @@ def test_operators_of_a_value_mean_what_they_mean_of_what_is_plain() -> None:
     assert not (value(3) == 4 or value(3) != value(3))
     assert value([1, 2]) == [1, 2] == [one.plain for one in value([1, 2])]
     assert 2 in value([1, 2]) and 3 not in value([1, 2])
+    assert value(torch.ones(2)) == torch.ones(2) and value(torch.ones(2)) != torch.ones(3)
+    assert value(np.ones(2)) == np.ones(2) and value(np.ones(2)) != np.ones(3)
+    # Points that are made of a comparison are of one, not of each element of what an answer chose.
+    assert (value(torch.ones(2)) == 1) is (value(np.ones(2)) == 1) is False
+    assert (value(torch.tensor(1)) == 1) is (value(np.array(1)) == 1) is True
     assert value({1, 2}) == {1, 2} and len(value({1, 2})) == 2
     assert sorted(one.plain for one in value({1, 2})) == [1, 2]
     assert value(5) and not value(0) and not value(False) and not value(torch.tensor(0.0))
