@@ -108,7 +108,6 @@ HOLD_OF_NOTHING = {
     "allclose": "assert torch.allclose(got, torch.tensor(1.0))",
     "all": "assert (got == 1.0).all()",
     "a loop": "for one in got:\n    assert one == 1.0",
-    "a run": "assert total(torch.arange(2.0))",
 }
 
 

@@ -29,6 +29,12 @@ def test_a_result_is_seen_with_its_storage() -> None:
     assert seen.ok and seen.result.facts.storage == seen.args[0].facts.storage
 
 
+def test_what_a_call_did_is_neither_true_nor_false() -> None:
+    seen = observe(torch.relu, torch.zeros(1), name="f")
+    with pytest.raises(TypeError, match=r"what `f` did is neither true nor false: ask for its \.res"):
+        assert seen
+
+
 def test_a_mutated_argument_is_seen_before_and_after() -> None:
     seen = observe(lambda x: x.add_(1), torch.zeros(2))
     assert seen.args[0].plain.tolist() == [0.0, 0.0]
