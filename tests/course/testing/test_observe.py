@@ -31,7 +31,7 @@ def test_a_result_is_seen_with_its_storage() -> None:
 
 def test_what_a_call_did_is_neither_true_nor_false() -> None:
     seen = observe(torch.relu, torch.zeros(1), name="f")
-    with pytest.raises(TypeError, match=r"what `f` did is neither true nor false: ask for its \.res"):
+    with pytest.raises(TypeError, match=r"what `f` did is neither true nor false: ask for"):
         assert seen
 
 
