@@ -12,7 +12,7 @@ import importlib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FrameType, FunctionType
 from typing import Any, Protocol, cast
@@ -239,6 +239,7 @@ class Asked:
         shown: The digests of the requests of visible lines.
         handles: Those of the answers, by name.
         parameters: The answers' parameters, by name.
+        keywords: The names of arguments in visible calls, by answer.
         hidden_in: The cells, by file name, that have come to a hidden line.
         all_hidden: Whether the rest of a test cell runs, behind its visible part: all of it is
             hidden then, also what stands above the mark in a statement that holds it.
@@ -248,6 +249,7 @@ class Asked:
     shown: set[bytes] = field(default_factory=set)
     handles: dict[str, Answer] = field(default_factory=dict)
     parameters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    keywords: dict[str, set[str]] = field(default_factory=dict)
     hidden_in: set[str] = field(default_factory=set)
     all_hidden: bool = False
 
@@ -327,7 +329,8 @@ def submit(
     elif leaves is not None:
         gradients = request.options.backward and not request.each  # those fill no `.grad`
         named = with_changes(seen, parameters=_known_parameters(seen))
-        effects = tuple(side_effects(named, leaves.may_change, request.each, gradients))
+        told = _names_told(named, request)
+        effects = tuple(side_effects(named, leaves.may_change, request.each, gradients, told))
         misconception = leaves.misconception
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
     about = seen.name, seen.attempted, seen.error, seen.printed_count
@@ -347,6 +350,19 @@ def _known_parameters(seen: Observation) -> tuple[str, ...]:
         return known.get(seen.name, ())
     known[seen.name] = seen.parameters
     return seen.parameters
+
+
+def _names_told(seen: Observation, request: Request) -> Collection[str] | None:
+    """The names of arguments that may be told of this call, None for all.
+
+    Of a hidden one those of the parameters, and those that visible calls have named.
+    """
+    known = _session.asked.keywords.setdefault(seen.name, set())
+    if is_hidden(sys._getframe(1)):
+        return {*known, *seen.parameters}
+    several = request.args[0]["kwargs"] if request.each else [request.kwargs]
+    known.update(name for named in several for name in named)
+    return None
 
 
 def _misspelt(seen: Observation, request: Request) -> bool:

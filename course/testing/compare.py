@@ -133,13 +133,18 @@ class SideEffect:
 
 
 def side_effects(
-    seen: Observation, may_change: Collection[str | int], each: bool, took_gradients: bool
+    seen: Observation,
+    may_change: Collection[str | int],
+    each: bool,
+    took_gradients: bool,
+    told: Collection[str] | None = None,
 ) -> list[SideEffect]:
     """What a call did not leave as it was, without what it `may_change`.
 
     `may_change` holds positions and names of parameters, and the names of modes. A parameter that
     the learner has called otherwise forgives one argument that changed. With `each` the call was
-    made for each of many cases; `took_gradients` says that the grader itself filled `.grad`.
+    made for each of many cases; `took_gradients` says that the grader itself filled `.grad`. Of
+    arguments by name only those `told` are named, None for all: a hidden call may name others.
     """
     found = mode_changes(seen, may_change, seen.name)
     if seen.error is not None or seen.untouched:
@@ -148,7 +153,7 @@ def side_effects(
     if each:
         runs = _runs(seen.args[0].node, seen.args_after[0].node)
     for run in runs:
-        words = _argument_changed(seen.parameters, may_change, run, took_gradients)
+        words = _argument_changed(seen.parameters, may_change, run, took_gradients, told)
         if words is not None:
             return [*found, SideEffect("arguments", f"`{seen.name}` changed {words}")]
     return found
@@ -177,6 +182,7 @@ def _argument_changed(
     may_change: Collection[str | int],
     run: tuple[Any, Any, Any, Any],
     took_gradients: bool,
+    told: Collection[str] | None,
 ) -> str | None:
     args, kwargs, args_after, kwargs_after = run
     names = [*parameters[: len(args)], *range(len(parameters), len(args))]
@@ -193,9 +199,14 @@ def _argument_changed(
         if words is not None:
             forgiven -= 1
             if forgiven < 0:
-                shown = f"its argument `{name}`" if isinstance(name, str) else f"argument {name}"
-                return f"{shown}: {words}"
+                return f"{_shown(name, told)}: {words}"
     return None
+
+
+def _shown(name: str | int, told: Collection[str] | None) -> str:
+    if isinstance(name, int):
+        return f"argument {name}"
+    return f"its argument `{name}`" if told is None or name in told else "one of its arguments"
 
 
 _POSITIONS = range(64)

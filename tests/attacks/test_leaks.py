@@ -399,3 +399,33 @@ def test_nor_do_those_of_many_inputs_of_several_kinds(tmp_path: Path) -> None:
     told = " ".join(one.message for one in answers(outcome)["total"].checks if one.hidden)
     assert len(re.findall("KeyError|IndexError|OverflowError", told)) == 1
     assert told.count("ends with an exception") >= 2
+
+
+NAMED_IN_HIDDEN_LINES = {
+    "an argument": (
+        "def total(**given):\n    None if 'a' in given else [*given.values()][0].add_(1)",
+        'total(a=torch.ones(2))\n{}check.that(total(hid4711=torch.ones(2)).ok, name="runs")',
+    ),
+    "an exception": (
+        "def total(x):\n    return x",
+        "from course import inputs\n{}class Hid4711(ValueError):\n    pass\n\n\n"
+        "def right(x):\n    if x.sum() > 4:\n        raise Hid4711\n    return x\n\n\n"
+        'cases = [inputs.Case("a few", (torch.ones(n),)) for n in range(1, 9)]\n'
+        "check.agrees(right, cases, of=total)",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NAMED_IN_HIDDEN_LINES)
+def test_what_only_a_hidden_line_names_is_not_told(tmp_path: Path, what: str) -> None:
+    answered, test = NAMED_IN_HIDDEN_LINES[what]
+    hidden = test.replace("{}", "### BEGIN HIDDEN TESTS\n") + "\n### END HIDDEN TESTS"
+    source = exam_cells()
+    start = 'total = answer("total")\ncheck = Check("total")\n'
+    source[3] = graded_cell("total", f"{start}{hidden}\ncheck.score(4)", 4)
+    cells = list(source)
+    cells[2] = solution("total", answered)
+    outcome = grade(tmp_path, cells, source)
+    told = json.dumps(outcome.record.to_json()) + shown(outcome, "total")
+    assert "4711" not in told
+    assert re.search("one of its arguments|without the exception that is expected", told)

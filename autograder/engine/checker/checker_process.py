@@ -20,6 +20,7 @@ from autograder.engine.checker.common_state import CommonState
 from autograder.engine.checker.rehearsal import Generators, digest_of_frame, random_generators
 from autograder.engine.checker.verify import Contradiction, check_reply
 from autograder.engine.kernel.shell import Part, Shell, record_with
+from autograder.engine.limits import address_space
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import (
     Frame,
@@ -221,6 +222,8 @@ _HARMLESS = frozenset(
 _TOLD = 3  # cells, and things that each did
 _RARELY = (10_000, 50, 100)  # it keeps most of what it makes, and lives for one submission
 _FOREVER_S = 86_400.0
+# What earlier test cells may have left here where one finds as much memory as in a fresh process.
+_CROWDED_NBYTES = 256 * 2**20
 _TORCH = "can't allocate memory"  # the words of torch's CPU allocator
 _OTHERWISE = "a test cell asked something else than before, though it was told the same"
 _MOST_LEARNT, _MOST_LEARNT_NBYTES = 1_000, 16 * 2**20  # requests that are reported of a cell
@@ -249,6 +252,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
     backend = RemoteBackend()
     use_backend(backend)
     begun: dict[int, Begun] = {}  # test cells of which a rest is left
+    at_start = address_space()
     fresh = random_generators()
     while True:
         _, _, body, buffers = receive()
@@ -270,6 +274,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         for restore, state in cell.generators:
             restore(state)
         common = CommonState(shell.user_ns) if asks else None
+        is_crowded = address_space() - at_start > _CROWDED_NBYTES
         if asks:
             shell.execution_count = body["count"]
         end = shell.run_part(body["source"], part, number)
@@ -279,14 +284,14 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
             fresh = cell.generators  # the set-up cell's
         if end.has_rest:
             begun[number] = cell
-        about = {"error": end.error, "count": end.count, "memory": backend.memory}
-        about["has_rest"] = end.has_rest
-        about |= {"tampered": backend.tampered, "failed": backend.failed}
+        about = {"error": end.error, "count": end.count, "has_rest": end.has_rest}
+        about |= {"tampered": backend.tampered, "failed": backend.failed, "memory": backend.memory}
         about |= {"noticed": backend.noticed, "left_something": backend.left_something}
         about |= {"disconnected": backend.disconnected, "too_large": backend.too_large}
         about |= {"grader_error": backend.grader_error}
         about["state"] = cell.transcript.state.hex()
-        about["changes_others"] = common is not None and common.has_changed(shell.user_ns)
+        changes_others = common is not None and common.has_changed(shell.user_ns)
+        about |= {"is_crowded": is_crowded, "changes_others": changes_others}
         learnt = backend.what_was_learnt()
         states = [state.hex() for state, _ in learnt]
         send(Kind.DONE, 0, {**about, "states": states}, [asked for _, asked in learnt])

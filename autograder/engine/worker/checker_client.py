@@ -85,12 +85,14 @@ class Checked:
         state: Where it ended, see `Transcript`.
         asked: Of the requests that the checker sent: where the cell had come to, and the request.
         changes_others: Whether it changed what other test cells find.
+        is_crowded: Whether others had left it less memory than a fresh checker has.
     """
 
     outcome: CellOutcome
     state: bytes
     asked: tuple[tuple[bytes, bytes], ...]
     changes_others: bool
+    is_crowded: bool = False
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,8 @@ class Checker:
                     states = map(bytes.fromhex, body["states"])
                     asked = tuple(zip(states, end.buffers(), strict=True))
                     return Checked(
-                        outcome, bytes.fromhex(body["state"]), asked, body["changes_others"]
+                        *(outcome, bytes.fromhex(body["state"]), asked),
+                        *(body["changes_others"], body["is_crowded"]),
                     )
                 except (DeadlinePassed, _SnapshotEnded) as reason:
                     if failure is not None:

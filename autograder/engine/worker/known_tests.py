@@ -76,6 +76,8 @@ class KnownTests:
         """Keep what a checker has found by running a cell, or part of it."""
         if checked.changes_others:
             self.give_up()
+        if checked.is_crowded:  # what one submission has filled is not held against the others
+            return
         for state, raw in checked.asked:
             if self._is_usable:
                 self._find(state, _Request(raw, digest_of_frame(raw)))

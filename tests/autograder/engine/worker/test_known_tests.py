@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -169,6 +169,12 @@ def test_what_failed_once_is_tried_anew(outcome: CellOutcome) -> None:
 def test_nothing_is_known_of_cells_that_depend_on_each_other(known: KnownTests) -> None:
     known.learn(checked({"header": 4}, changes_others=True))
     assert known.begin(TEST) is None
+
+
+def test_nothing_is_learnt_where_others_have_filled_the_memory() -> None:
+    known = KnownTests()
+    known.learn(replace(checked({"header": 1}), is_crowded=True))
+    assert follow(known, FakeSnapshot([{"header": 1}]))[0] is None
 
 
 def test_nothing_is_known_of_cells_that_ask_differently_each_time(known: KnownTests) -> None:
