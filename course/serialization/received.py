@@ -162,8 +162,8 @@ class Value:
     always are True or False: arrays are equal where their shapes and all elements are, and one of
     several elements is equal to no number.
 
-    `idle` is what would stand here had nothing been done: for a result the first argument, for
-    an argument afterwards the same one before. It is None where nobody can say. `call` writes the
+    `idle` is what would stand here had nothing been done: for a result each of the arguments, for
+    an argument afterwards the same one before. It is empty where nobody can say. `call` writes the
     call that led to it, as code; it is None where there was none.
     """
 
@@ -173,7 +173,7 @@ class Value:
         self,
         node: Any,
         where: str = "the result",
-        idle: Value | None = None,
+        idle: tuple[Value, ...] = (),
         call: Call | None = None,
     ) -> None:
         self._node = node
@@ -200,8 +200,8 @@ class Value:
         return self._where
 
     @property
-    def idle(self) -> Value | None:
-        """What would stand here had nothing been done; None where nobody can say."""
+    def idle(self) -> tuple[Value, ...]:
+        """What would stand here had nothing been done; empty where nobody can say."""
         return self._idle
 
     @property
@@ -232,7 +232,7 @@ class Value:
 
     def __getitem__(self, key: Any) -> Value:
         where = f"{self._where}[{_as_typed(key)}]"
-        idle = None if self._idle is None else self._idle[key]
+        idle = tuple(one[key] for one in self._idle)
         return Value(self._item(key), where, idle, self._call)
 
     def _item(self, key: Any) -> Any:
@@ -255,7 +255,7 @@ class Value:
         found = self._missing(f"{self.where} is {describe(self._node)}; it has no {name!r}")
         if isinstance(self._node, Handle) and name in self._node.about:
             found = self._node.about[name]
-        return Value(found, where, None, self._call)
+        return Value(found, where, (), self._call)
 
     def __len__(self) -> int:
         count = self._length()
@@ -273,7 +273,7 @@ class Value:
     def __iter__(self) -> Iterator[Value]:
         node, count = self._node, self._length()
         if isinstance(node, set | frozenset):
-            return iter([Value(one, f"an item of {self.where}", None, self._call) for one in node])
+            return iter([Value(one, f"an item of {self.where}", (), self._call) for one in node])
         # Where there are no items, not even the first is there; its reason says so.
         keys = node if isinstance(node, dict) else range(1 if count is None else count)
         return iter([self[key] for key in keys])
@@ -299,7 +299,7 @@ class Value:
     def _missing(self, reason: str) -> Absent:
         return self._node if isinstance(self._node, Absent) else Absent(reason)
 
-    def of_call(self, call: Call | None, idle: Value | None) -> Value:
+    def of_call(self, call: Call | None, idle: tuple[Value, ...]) -> Value:
         """The same value, which knows its call, and what would stand here had it done nothing."""
         return Value(self._node, self._where, idle, call)
 
@@ -317,7 +317,7 @@ class Probed(Value):
     __slots__ = ("_about",)
 
     def __init__(
-        self, node: Any, about: str, path: str = "", idle: Value | None = None, call: Any = None
+        self, node: Any, about: str, path: str = "", idle: tuple[Value, ...] = (), call: Any = None
     ) -> None:
         self._about = about
         super().__init__(node, path, idle, call)
@@ -332,12 +332,12 @@ class Probed(Value):
         if self._where or not isinstance(key, str):
             path = f"{self._where or 'what was seen'}[{_as_typed(key)}]"
         elif key == "result":
-            return Value(item, f"the result of `{self._about}`", None, self._call)
+            return Value(item, f"the result of `{self._about}`", (), self._call)
         else:
             path = key.replace("_", " ")
-        return Probed(item, self._about, path, None, self._call)
+        return Probed(item, self._about, path, (), self._call)
 
-    def of_call(self, call: Call | None, idle: Value | None) -> Value:
+    def of_call(self, call: Call | None, idle: tuple[Value, ...]) -> Value:
         """The same value, which knows its call."""
         return Probed(self._node, self._about, self._where, idle, call)
 
@@ -351,7 +351,7 @@ class Deferred(Value):
         self,
         make: Callable[[], Any],
         where: str,
-        idle: Value | None = None,
+        idle: tuple[Value, ...] = (),
         call: Call | None = None,
     ) -> None:
         self._make: Callable[[], Any] | None = make
@@ -367,7 +367,7 @@ class Deferred(Value):
     def _node(self, node: Any) -> None:
         self._made = node
 
-    def of_call(self, call: Call | None, idle: Value | None) -> Value:
+    def of_call(self, call: Call | None, idle: tuple[Value, ...]) -> Value:
         """The same value, still not made; see `Value.of_call`."""
         return Deferred(lambda: self._node, self._where, idle, call)
 

@@ -424,9 +424,12 @@ def _placed(seen: Observation, request: Request, made: Call) -> Observation:
 
     They also know the call that they came from, and those of a probe whom they are about.
     """
-    given = None
-    if request.target[0] == "answer" and request.args and not request.each:
-        given = Deferred(lambda: seen.args[0].node, "argument[0]")
+    given: tuple[Value, ...] = ()
+    if request.target[0] == "answer" and not request.each:
+        given = (
+            *(_deferred(seen.args, n) for n in range(len(request.args))),
+            *(_deferred(seen.kwargs, name) for name in request.kwargs),
+        )
     call = None if request.each or request.target[0] == "read" else made
     about = next(iter(request.answers_given), None)
     result = seen.result
@@ -438,9 +441,13 @@ def _placed(seen: Observation, request: Request, made: Call) -> Observation:
         seen,
         call=call,
         result=result.of_call(call, given),
-        args_after=seen.args_after.of_call(call, seen.args),
-        kwargs_after=seen.kwargs_after.of_call(call, seen.kwargs),
+        args_after=seen.args_after.of_call(call, (seen.args,)),
+        kwargs_after=seen.kwargs_after.of_call(call, (seen.kwargs,)),
     )
+
+
+def _deferred(arguments: Value, key: int | str) -> Value:
+    return Deferred(lambda: arguments[key].node, "argument")
 
 
 @dataclass(frozen=True)

@@ -294,7 +294,8 @@ class Check:
                 return Failure(f"{words}, which names more than one", str(seen.error), more)
             return None
 
-        ways = () if match else (RAISING,)
+        # A message that several checks ask for is no work to find, as a word is not.
+        ways = (f"raising {error.__name__} with {match!r}" if match else RAISING,)
         name = f"it raises {error.__name__}"
         self._log.record(test, name, how, [seen], ways, error_is_fine=True)
 

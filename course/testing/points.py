@@ -90,26 +90,37 @@ def idle_ways(subject: Any, holds: Callable[[Any], bool]) -> Iterator[str]:
     for name, value in CONSTANTS.items():
         if _tried(holds, value):
             yield f"returning {name}"
-    idle = subject.idle if isinstance(subject, Value) else None
-    if idle is not None and _tried(holds, idle):
-        yield SELF if subject.where.startswith("the result") else GUARD
+    for number, idle in enumerate(subject.idle if isinstance(subject, Value) else (), 1):
+        if _tried(holds, idle):
+            given_back = SELF if number == 1 else f"returning argument {number}"
+            yield given_back if subject.where.startswith("the result") else GUARD
 
 
 def same_everywhere(value: Any, expected: Any, tolerance: Tolerance = EXACT) -> bool:
     """Whether `value` is what is expected, or is each item of what is expected."""
     node = as_node(expected)
-    if isinstance(node, list | tuple) and node:
-        return all(same_everywhere(value, one, tolerance) for one in node)
-    return difference(value, expected, tolerance) is None
+    if difference(value, expected, tolerance) is None:
+        return True
+    return (
+        isinstance(node, list | tuple)
+        and bool(node)
+        and all(same_everywhere(value, one, tolerance) for one in node)
+    )
 
 
 def said_again(expected: Any) -> Iterator[str]:
-    """The way to pass by a word or a number; it counts where several checks expect the same."""
+    """The way to pass by a word, a number or a tuple of them.
+
+    It counts where several checks expect the same. Tensors of one dimension or more are not known
+    again: several checks may well ask for one result, made in several ways.
+    """
     node = as_node(expected)
     if isinstance(node, list | tuple) and node:
         if all(isinstance(one, _SCALAR) for one in node) and len(set(map(repr, node))) == 1:
             yield from said_again(node[0])
-    elif isinstance(node, _SCALAR):
+        elif isinstance(node, tuple) and all(isinstance(one, _SCALAR) for one in node):
+            yield f"returning {node!r}"
+    elif isinstance(node, _SCALAR) or (isinstance(node, torch.Tensor) and node.dim() == 0):
         yield f"returning {node!r}"
 
 

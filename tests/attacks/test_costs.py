@@ -160,6 +160,53 @@ def test_no_assert_on_a_result_holds_for_want_of_one(tmp_path: Path, way: str) -
     assert score == 4.0
 
 
+IDLE = """\
+check = Check("x")
+f = answer("total")
+{}
+check.score(4)
+"""
+ROLLS = "\n".join(
+    f"check.close(f(torch.ones({n})).result, {mean}, rtol=0.05)"
+    for n, mean in ((2, 3.51), (3, 3.47), (4, 3.52))
+)
+SAME_TENSOR = "\n".join(
+    f"check.equal(f(torch.tensor([{x}, 1.0])).result, torch.tensor([{y}, 1.0]))"
+    for x, y in ((-1.0, 0.0), (-2.0, 0.0), (-3.0, 0.0), (4.0, 4.0))
+)
+ALL_OF = """\
+check.equal(f(torch.ones(2)).result, [1.0, 1.0])
+some, more = f(torch.ones(3)), f(torch.ones(4))
+check.that(lambda: {0}all(one.plain == 1.0 for one in some.result))
+check.that(lambda: {1}all(one.plain == 1.0 for one in more.result))"""
+LENGTHS = ("len(some.result) == 3 and ", "len(more.result) == 4 and ")
+ONE_MESSAGE = """\
+check.equal(f(torch.ones(2)).result, 2.0)
+check.raises(f(torch.zeros(0)), ValueError, match="{}")
+check.raises(f(torch.zeros(0, 2)), ValueError, match="{}")"""
+# What an idle answer earns, of 4 points, and what it does once the test is mended.
+EARNS_IDLY = {
+    "a constant within the tolerance": ("return 3.5", ROLLS, 4.0),
+    "a constant, checked closely": ("return 3.5", ROLLS.replace("0.05", "1e-4"), 0.0),
+    "a constant tensor": ("return torch.tensor([0.0, 1.0])", SAME_TENSOR, 3.2),
+    "all of nothing": ("return []", ALL_OF.format("", ""), 3.0),
+    "all of some": ("return []", ALL_OF.format(*LENGTHS), 0.0),
+    "all messages at once": (
+        "raise ValueError('empty or flat')",
+        ONE_MESSAGE.format("empty", "flat"),
+        3.0,
+    ),
+    "one message": ("raise ValueError('empty or flat')", ONE_MESSAGE.format("empty", "empty"), 0.0),
+}
+
+
+@pytest.mark.parametrize("way", EARNS_IDLY)
+def test_what_check_knows_as_no_work_and_what_it_does_not(tmp_path: Path, way: str) -> None:
+    body, test, points = EARNS_IDLY[way]
+    record, _ = told(asked(tmp_path, f"def total(x):\n    {body}", IDLE.format(test)))
+    assert record.score == pytest.approx(points, abs=0.1)
+
+
 WORDS = """\
 check = Check("x")
 f = answer("f")

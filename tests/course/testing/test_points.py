@@ -90,6 +90,55 @@ def test_always_raising_gets_nothing_for_a_refusal() -> None:
     assert (result.score, result.checks[0].passed) == (0.0, True)
 
 
+def refuses(check: Check, seen: Any) -> None:
+    check.raises(seen, ValueError, match="positive")
+
+
+def test_nor_does_a_message_that_several_checks_ask_for_but_one_alone_does() -> None:
+    def solve(x: torch.Tensor) -> None:
+        raise ValueError("must be positive")
+
+    assert result_of(solve, refuses, refuses, fails).score == 0.0
+    assert result_of(solve, refuses, fails).score == 5.0
+
+
+GIVEN_BACK: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
+    "by name": (lambda x, y: x, lambda f: f(x=X, y=2)),
+    "the second": (lambda x, y: y, lambda f: f(2, X)),
+    "the second, by name": (lambda x, y: y, lambda f: f(2, y=X)),
+    "a list": (lambda x: x, lambda f: f(X.tolist())),
+}
+
+
+@pytest.mark.parametrize("way", GIVEN_BACK)
+def test_giving_back_whichever_argument_gets_nothing(way: str) -> None:
+    solve, asked = GIVEN_BACK[way]
+    check = Check("x")
+    expected = X.tolist() if way == "a list" else X
+    with learner({"f": solve}):
+        for wanted in (expected, expected, 123):
+            check.equal(asked(answer("f")).result, wanted)
+    result = check.result(10)
+    assert [one.passed for one in result.checks] == [True, True, False]
+    assert result.score == 0.0
+
+
+SAID = {"a tuple": ((True, ""), (False, "long")), "a tensor": (torch.tensor(7), torch.tensor(8))}
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_nor_does_a_tuple_or_a_number_as_a_tensor_that_several_expect(kind: str) -> None:
+    often, seldom = SAID[kind]
+    said = [lambda c, s, w=w: c.equal(s.result, w) for w in (often, often, seldom)]
+    assert result_of(lambda x: often, *said).score == 0.0
+    assert result_of(lambda x: often, *said[1:]).score == 5.0
+
+
+def test_one_result_that_is_asked_for_twice_is_work() -> None:
+    twice = [lambda c, s: c.equal(s.result, X * 2)] * 2
+    assert result_of(lambda x: x * 2, *twice, fails).score == pytest.approx(6.66)
+
+
 def test_a_word_that_several_checks_expect_gets_nothing_for_being_said_always() -> None:
     said = [lambda c, s, w=word: c.equal("view", w) for word in ("view", "view", "graph", "list")]
     assert result_of(lambda x: "view", *said).score == 0.0
