@@ -77,6 +77,8 @@ c.OverwriteCells.add_missing_cells = True
 c.GenerateFeedback.exporter_class = "autograder.nbgrader_bridge.feedback_steps.FeedbackExporter"
 # One learner's files, which may be anything, are not to end the pages of the class.
 c.ExchangeFactory.release_feedback = "autograder.nbgrader_bridge.feedback_release.ReleaseEach"
+# A link in a learner's folder would be followed: to the source, or to another learner's work.
+c.ExchangeFactory.collect = "autograder.nbgrader_bridge.collecting.CollectPlainFiles"
 c.FeedbackExporter.preprocessors = []  # these steps alone, in their order
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
@@ -135,6 +135,21 @@ class CourseDirectory:
         """
         patterns = _listed(self.config.CourseDirectory.get("ignore", _IGNORED), _IGNORED)
         return any(fnmatch(part, one) for part in PurePath(name).parts for one in patterns)
+
+    def handed_out(self, folder: Path, files: Iterable[Path]) -> tuple[Path, ...]:
+        """Those of an assignment's files that nbgrader would release with its notebooks.
+
+        Args:
+            folder: The one of the notebooks.
+            files: Paths of files below it.
+        """
+        wanted = _listed(self.config.CourseDirectory.get("include", ["*"]), ["*"])
+        return tuple(
+            path
+            for path in files
+            if not self.ignores(str(path.relative_to(folder)))
+            and (not wanted or any(fnmatch(path.name, one) for one in wanted))
+        )
 
     @property
     def own_autograde_steps(self) -> tuple[str, ...]:

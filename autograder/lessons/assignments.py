@@ -103,7 +103,7 @@ def read_assignment(course: CourseDirectory, name: str, folder: Path) -> Lesson:
     paths = _notebooks_in(folder)
     # Our lessons have nbgrader's usual marks; where others are set, nbgrader's own steps decide.
     if _is_lesson(name, paths) and marks_of(course.config) == USUAL_MARKS:
-        return read_lesson(paths[0])
+        return read_lesson(paths[0], course.handed_out(folder, data_files(folder)))
     parts = tuple(_read_notebook(course, name, path) for path in paths)
     return parts[0] if len(parts) == 1 else _together(name, parts)
 
@@ -123,8 +123,8 @@ def _read_notebook(course: CourseDirectory, assignment: str, path: Path) -> Less
     raw = read_notebook(path)
     if language := _other_language(raw):
         raise _in_another_language(language, path, assignment)
-    source_cells, files = cells_of(raw), data_files(path.parent)
-    data = tuple(one for one in files if not course.ignores(str(one.relative_to(path.parent))))
+    source_cells = cells_of(raw)
+    data = course.handed_out(path.parent, data_files(path.parent))
     mark = str(course.config.InstantiateTests.get("autotest_delimiter", AUTOTEST))
     has_autotests = any(mark in cell["source"] for cell in source_cells)
     shared = shared_templates(path, course.root) if has_autotests else ()

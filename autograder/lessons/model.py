@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.course_directory import load_course
 from autograder.errors import LessonError, UnknownLesson, did_you_mean
 from autograder.lessons.cells import (
     RawCell,
@@ -29,6 +30,7 @@ from autograder.lessons.cells import (
     role,
 )
 from autograder.lessons.regions import (
+    HIDDEN,
     MARK_SCHEME,
     USUAL_MARKS,
     Marks,
@@ -106,6 +108,19 @@ class Exercise:
     def asked(self) -> tuple[str, ...]:
         """The names that the test cell asks for with `answer("name")`, in their order."""
         return tuple(dict.fromkeys(re.findall(r"\banswer\(\s*[\"'](\w+)[\"']", self.test_source)))
+
+    @property
+    def asked_visibly(self) -> tuple[str, ...]:
+        """Those names that a learner has seen in the answer cell or its visible tests."""
+        visible = self.given.tests if self.given else "\n".join(self._visible_tests())
+        known = set(re.findall(r"\w+", f"{self.stub}\n{visible}"))
+        return tuple(name for name in self.asked if name in known)
+
+    def _visible_tests(self) -> list[str]:
+        try:
+            return split_regions(self.test_source, HIDDEN)[0]
+        except RegionError:  # what is hidden cannot be told
+            return []
 
     @property
     def stub(self) -> str:
@@ -278,15 +293,24 @@ def _other_assignments(course: Path) -> list[str]:
     return [one.name for one in folders if not SLUG.fullmatch(one.name) and [*one.glob("*.ipynb")]]
 
 
-def read_lesson(path: Path) -> Lesson:
+def read_lesson(path: Path, data: tuple[Path, ...] | None = None) -> Lesson:
     """The lesson in the notebook at `path`.
+
+    Args:
+        path: The notebook.
+        data: The files that travel with it; None for those beside it that the configuration of its
+            course hands out.
 
     Raises:
         LessonError: It is no notebook.
+        CourseDirectoryError: That configuration cannot be run.
     """
     notebook = read_notebook(path)
     cells = cells_of(notebook)
-    data = data_files(path.parent)
+    if data is None:
+        data = data_files(path.parent)
+        if data:  # nothing else is asked of the configuration
+            data = load_course(path.parents[2].resolve()).handed_out(path.parent, data)
     has_autotests = any(AUTOTEST in cell["source"] for cell in cells)
     return Lesson(
         slug=path.stem,
@@ -334,7 +358,7 @@ def prepared_lesson(
 
 
 def data_files(directory: Path) -> tuple[Path, ...]:
-    """The files beside a lesson's notebook that travel with it, in order."""
+    """The files beside a notebook, in order, but for what programs leave there."""
     return tuple(
         path
         for path in sorted(directory.rglob("*"))

@@ -129,7 +129,7 @@ def unpack_lesson(packed: bytes, slug: str, folder: Path) -> Lesson:
         archive.extractall(folder)
     source, about = folder / f"{slug}.ipynb", folder / _PREPARED
     if not about.is_file():
-        return read_lesson(source)
+        return read_lesson(source, data_files(folder))
     kind = tuple[str, str, PreparedNotebook]
     name, digest, prepared = msgspec.json.decode(about.read_bytes(), type=kind)
     about.unlink()

@@ -10,6 +10,7 @@ import pytest
 from autograder.course_directory import load_course
 from autograder.errors import UnknownLesson
 from autograder.lessons.assignments import find_assignment, is_python, select_assignments
+from autograder.lessons.model import find_lesson
 from autograder.lessons.regions import HIDDEN, split_regions
 from tests.autograder import foreign, tiny
 
@@ -100,6 +101,28 @@ def test_a_lesson_of_ours_beside_it_is_read_as_one(tmp_path: Path) -> None:
         ("ps1", False),
     ]
     assert find_assignment(load_course(tmp_path), "tiny").slug == tiny.SLUG
+
+
+@pytest.mark.parametrize("slug", [tiny.SLUG, "ps1"])
+def test_what_nbgrader_keeps_back_is_given_to_no_submission(tmp_path: Path, slug: str) -> None:
+    tiny.build(tmp_path)
+    folder = tmp_path / "source" / slug
+    if slug == "ps1":
+        foreign.write(folder, "p", *cells())
+    for name in ("data.csv", "keys.csv", "notes.txt", "keys/more.csv", "more/data.csv"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("1")
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\n"
+        "c.CourseDirectory.ignore.append('keys*')\n"
+        "c.CourseDirectory.include = ['*.ipynb', '*.csv']\n"
+    )
+    read = [find_assignment(load_course(tmp_path), slug)]
+    if slug == tiny.SLUG:
+        read.append(find_lesson(tmp_path, slug))
+    for lesson in read:
+        names = {one.relative_to(folder).as_posix() for one in lesson.data_files}
+        assert names == {"data.csv", "more/data.csv"}
 
 
 REFUSED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from autograder.errors import LessonError, UnknownLesson
 from autograder.lessons.cells import anchor, headings
 from autograder.lessons.lint.lesson import lint_lesson
-from autograder.lessons.model import find_lesson, read_lesson, select_lessons
+from autograder.lessons.model import ExerciseGiven, find_lesson, read_lesson, select_lessons
 from tests.autograder import tiny
 
 
@@ -50,6 +51,18 @@ def test_an_exercise_carries_what_its_cells_and_their_metadata_say(course: Path)
     )
     assert (one.answer_id, one.test_id, len(one.hints)) == ("flatten", "test-flatten", 1)
     assert "secret_of_flatten" in one.answer_source
+
+
+def test_a_learner_has_seen_only_the_names_of_visible_lines(course: Path) -> None:
+    one = find_lesson(course, "1").exercise("flatten")
+    hidden = '### BEGIN HIDDEN TESTS\nanswer("helper")\n### END HIDDEN TESTS'
+    solved = "### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
+    one = replace(one, answer_source="", test_source=f'answer("flatten")\n{hidden}')
+    assert (one.asked, one.asked_visibly) == (("flatten", "helper"), ("flatten",))
+    one = replace(one, answer_source=f"def helper(x):\n    {solved}")
+    assert one.asked_visibly == ("flatten", "helper")
+    one = replace(one, answer_source="", given=ExerciseGiven("", 'answer("flatten")'))
+    assert one.asked_visibly == ("flatten",)
 
 
 def test_an_exercise_without_a_section_of_its_own_stands_in_the_one_above_it(course: Path) -> None:
