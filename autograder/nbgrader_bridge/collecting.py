@@ -32,6 +32,8 @@ _NOT_A_TIME = (ValueError, OverflowError, TypeError)  # all of them come from da
 class CollectPlainFiles(ExchangeCollect):
     """nbgrader's own collection, of what is left when links and pipes are taken out."""
 
+    src_records: list[dict[str, Any]]
+
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """Whose folder it is, and since when; one of no time is older than all others."""
         name = os.path.basename(path)
