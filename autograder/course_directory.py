@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ DEFAULT_COURSE = "default_course"
 _ANY = "•any•"  # where a name is looked for in a path
 _CONFIG = "nbgrader_config.py"
 _EXCHANGE = "/usr/local/share/nbgrader/exchange"  # where nbgrader's is if nothing else is said
+_REMEMBERED = 2**14  # names; a submission has 10,000 at most
 _IGNORED = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback"]  # nbgrader's own
 # Steps of nbgrader's autograde; what they do with a submission the engine does in its own way.
 _AUTOGRADE_STEPS = (
@@ -134,7 +136,7 @@ class CourseDirectory:
             name: Its path from the folder of the notebook.
         """
         patterns = _listed(self.config.CourseDirectory.get("ignore", _IGNORED), _IGNORED)
-        return any(fnmatch(part, one) for part in PurePath(name).parts for one in patterns)
+        return any(map(_fits_any(tuple(patterns)), PurePath(name).parts))
 
     def handed_out(self, folder: Path, files: Iterable[Path]) -> tuple[Path, ...]:
         """Those of an assignment's files that nbgrader would release with its notebooks.
@@ -328,6 +330,17 @@ def _from_root(url: str, root: Path) -> str:
     if start or not name or name.startswith((":", "file:")):
         return url
     return f"sqlite:///{root / name}"
+
+
+@lru_cache(maxsize=8)
+def _fits_any(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a name fits one of `patterns`; it remembers, as files share long ways of folders."""
+
+    @lru_cache(maxsize=_REMEMBERED)
+    def fits(name: str) -> bool:
+        return any(fnmatch(name, one) for one in patterns)
+
+    return fits
 
 
 def _load(root: Path) -> Config:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(
     r"(?:(?P<name>(?!LATE_).*?)_)??(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
-    r"(?:(?P<file>\d+)_(?P<rest>.+)|(?:text|link)\.html)"
+    r"(?:(?P<file>\d+)_(?P<rest>.*)|(?:text|link)\.html)"
 )
 # Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.  The
 # year and month of a date are none: where there are so many users, there were never so few files.
-_NUMBERS = re.compile(r"_(?!(?:19|20)\d\d_(?:[1-9]|1[0-2])_)(?=([1-9]\d*)_([1-9]\d*)_.)")
+_NUMBERS = re.compile(r"_(?!(?:19|20)\d\d_(?:[1-9]|1[0-2])_)(?=([1-9]\d*)_([1-9]\d*)_)")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
@@ -54,12 +54,14 @@ class Canvas(Lms):
         """The user, the file and its number, and whether it was late.
 
         Canvas names files, no folders. What has anything below it is a learner's own archive, or
-        the name of their file had a slash in it. Where no name comes first, it is neither, but a
-        folder such as 2026_01_15.
+        the name of their file had a slash in it, or began with one. Where no name comes first, it
+        is neither, but a folder such as 2026_01_15.
         """
         found = _NAME.fullmatch(path[0])
         if found is None or (len(path) > 1 and not _is_files(found)):
             return None
+        if len(path) == 1 and found["rest"] == "":
+            return None  # only before a slash with which the name of the file began
         file = (path[-1] if len(path) > 1 else found["rest"]) or ""
         late, others = bool(found["late"]), tuple(_others(found, file))
         owner = Owner(self.name, found["name"] or "", found["number"])

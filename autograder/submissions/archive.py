@@ -44,6 +44,12 @@ _OWN = "what its owner has handed in "
 _NAME_CHARS = 1_024
 _END_NBYTES, _END64_NBYTES, _LOCATOR_NBYTES = 22, 56, 20  # of the records that end a zip
 _TWICE = "its name occurs twice in the archive; the first is kept"
+_HEADER_NBYTES = 2**14  # of one that tells of the next file: names, times, attributes
+_TELL_OF_NEXT = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
+_GLOBAL_NBYTES = 2**12  # of those that tell of all next files, and are copied for each
 _HARD_PACKED = (b"BZh", b"\xfd7zXZ")  # a few bytes of these unpack to gigabytes in one step
 _CAUSES: dict[type[BaseException], str] = {  # whose own messages speak of Python, or are empty
     OverflowError: "a number in it is too large",
@@ -242,17 +248,18 @@ def read_archive(
         bounds: How much is read.
         sharing: Whose the files in it are; None where each is somebody else's.
     """
-    whose = sharing(dict.fromkeys(_paths(path), "")) if sharing else None
-    own = OwnBudgets(bounds or Bounds(), whose)
-    with _archive_at(path) as archive:
+    bounds = bounds or Bounds()
+    whose = sharing(dict.fromkeys(_paths(path, bounds), "")) if sharing else None
+    own = OwnBudgets(bounds, whose)
+    with _archive_at(path, bounds) as archive:
         entries = _tar_files(archive) if isinstance(archive, tarfile.TarFile) else _files(archive)
         for parts, reading in entries:
             yield from own.read(parts, reading)
 
 
-def _paths(path: Path) -> Iterator[tuple[str, ...]]:
+def _paths(path: Path, bounds: Bounds) -> Iterator[tuple[str, ...]]:
     """Where they lie, without their bytes."""
-    with _archive_at(path) as archive:
+    with _archive_at(path, bounds) as archive:
         if isinstance(archive, tarfile.TarFile):
             found = [split_name(one.name) for one in archive if not one.isdir()]
         else:
@@ -261,13 +268,13 @@ def _paths(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 @contextmanager
-def _archive_at(path: Path) -> Iterator[tarfile.TarFile | zipfile.ZipFile]:
+def _archive_at(path: Path, bounds: Bounds) -> Iterator[tarfile.TarFile | zipfile.ZipFile]:
     """The archive at `path`; whatever its reading raises becomes an `ArchiveError`."""
     is_tar = path.name.lower().endswith(TARS)
     try:
         with path.open("rb") as file:
             if is_tar:
-                with tarfile.open(fileobj=file) as tar:
+                with tarfile.open(fileobj=file, tarinfo=_headers(Budget(bounds))) as tar:
                     yield tar
             else:
                 _refuse_foreign(path, file.read(8))
@@ -332,6 +339,31 @@ def _read_zipped(
         foreign = isinstance(error, (NotImplementedError, RuntimeError))  # a method, a password
         what = "cannot be unpacked" if foreign else "is damaged"
         raise Unread(f"{what}: {_cause(error)}") from error
+
+
+def _headers(budget: Budget) -> type[tarfile.TarInfo]:
+    """Headers of one tar that are not read where they are too long, or there is too much of them.
+
+    Some versions of tarfile take time, and memory, by the square of such a header's length: that is
+    what it costs its owner's budget.
+    """
+    left = _GLOBAL_NBYTES
+
+    class Header(tarfile.TarInfo):
+        @classmethod
+        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Header:
+            nonlocal left
+            found = super().frombuf(buf, encoding, errors)
+            if found.type in _TELL_OF_NEXT:
+                left -= found.size if found.type == tarfile.XGLTYPE else 0
+                if not 0 <= found.size <= _HEADER_NBYTES or left < 0:
+                    raise Unread("its headers are too long, as no program for archives makes them")
+                budget.spend(found.size**2 // 4)
+                if not budget.nbytes:
+                    raise budget.too_much()
+            return found
+
+    return Header
 
 
 def _tar_files(archive: tarfile.TarFile, above: tuple[str, ...] = ()) -> _Entries:
@@ -413,7 +445,7 @@ def _nested_tar(
             if tar.tell() > left:
                 raise budget.too_much()
         tar.seek(0)
-        with tarfile.open(fileobj=tar, mode="r:") as inner:
+        with tarfile.open(fileobj=tar, mode="r:", tarinfo=_headers(budget)) as inner:
             yield from _inside(_tar_files(inner, parts), parts, budget)
     except _Spent as spent:
         yield RefusedEntry(parts, str(spent))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -74,6 +74,7 @@ class FolderName:
     by_ending: bool = False
     by_name: bool = False
     doubt: str = ""
+    readings: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,16 @@ class Roster:
             slugs: Of lessons, whose names an assignment may have.
         """
         read = {name: self.folder_name(name) for name in names}
-        before = {one.before for one in read.values() if one.before is not None}
-        longer = tuple(f"{one}{hyphen}" for one in before for hyphen in "-_")
-        known = {*(one.casefold() for one in slugs), *_shared(before, read)}
+        clear = {one.before for one in read.values() if not one.readings}
+        read = {name: _settled(one, clear) for name, one in read.items()}
+        beginning = _by_beginning(read)
+        known = {*(one.casefold() for one in slugs), *_shared(beginning, read)}
+        anothers = _longer(beginning)
         logins = {one.student for one in read.values() if not (one.by_name or one.by_ending)}
         found = {}
         for name, one in read.items():
             start = one.before or ""
-            if one.somebody and not (one.by_ending and start.startswith(longer)):
+            if one.somebody and not (one.by_ending and start in anothers):
                 unclear = one.by_ending and re.search("[-_]", start) and start not in known
                 is_anothers = one.by_name and one.student in logins
                 found[name] = "" if unclear or is_anothers else one.student
@@ -226,12 +229,14 @@ class Roster:
             # nbgrader's inbound/; a name or a login in ILIAS may hold anything.
             is_inbound = name.count("+") > 1 and not _ILIAS.fullmatch(name)
             bare = name.split("+")[0] if is_inbound else name
-            before, ending = self._ending(bare)
+            ending = self._ending(bare)
+            before = ending.before
             whole = self._by_whole_name(bare)
             if whole is None:
-                self._folders[name] = FolderName(ending, before is not None, before, by_ending=True)
+                self._folders[name] = ending
             else:
-                before = before if ending and ending == whole.student else None
+                is_theirs = ending.student and ending.student == whole.student
+                before = before if is_theirs else None
                 self._folders[name] = replace(whole, before=before)
         return self._folders[name]
 
@@ -271,22 +276,33 @@ class Roster:
         ends = ("_".join(words[at:]) for at in range(2, len(words)))  # behind two names
         return {self._logins[one] for one in ends if one in self._logins}
 
-    def _ending(self, name: str) -> tuple[str | None, str]:
-        """What stands before the longest sign at the end of a name, and whose sign it is.
+    def _ending(self, name: str) -> FolderName:
+        """Whom the signs at the end of a name mean: the longest, where all are one student's.
 
         So GitHub Classroom calls repositories: the assignment, a hyphen, and the user's name. That
         name is anybody's choice, and may be another student's id: then somebody is meant, but
         nobody can tell who. Only a name of their own in the column `lms_user_id` says it.  Without
         anything before it, the sign is what an instructor's file says beside its lesson.
         """
+        readings, whose = [], set()
         for hyphen in re.finditer("[-_]", name):
             before, sign = name[: hyphen.start()].casefold(), small(name[hyphen.end() :])
-            if sign in self._logins:
-                return before, self._logins[sign]
             # week-1 is nobody's
-            if sign in self._signs and (len(sign) >= _LONG_NUMBER or not sign.isdecimal()):
-                return before, "" if before else self._signs[sign]
-        return None, ""
+            is_sign = sign in self._signs and (len(sign) >= _LONG_NUMBER or not sign.isdecimal())
+            if sign in self._logins or is_sign:
+                one = self._logins.get(sign) or self._signs[sign]
+                readings.append((before, one if sign in self._logins or not before else ""))
+                whose.add(one)
+        if not readings:
+            return FolderName(by_ending=True)
+        before, student = readings[0]
+        if len(whose) == 1:
+            return FolderName(student, True, before, by_ending=True)
+        doubt = (
+            f"{name} ends in signs of several students, {', '.join(sorted(whose))}: say whose it "
+            "is by --match"
+        )
+        return FolderName("", True, before, True, doubt=doubt, readings=tuple(readings))
 
     @cached_property
     def _folders(self) -> dict[str, FolderName]:
@@ -460,6 +476,43 @@ def _shared(before: Iterable[str], names: Iterable[str]) -> set[str]:
     lower = [one.casefold() for one in names]
     starts = {one: (f"{one}-", f"{one}_") for one in before}
     return {one for one, start in starts.items() if sum(n.startswith(start) for n in lower) > 1}
+
+
+def _settled(one: FolderName, clear: Collection[str | None]) -> FolderName:
+    """A name that can be read in several ways, read in the only one that begins as others do.
+
+    Args:
+        one: A name.
+        clear: What stands before the sign in those names that can be read in one way.
+    """
+    begun = [reading for reading in one.readings if reading[0] in clear]
+    if len(begun) != 1:
+        return one
+    before, student = begun[0]
+    return replace(one, before=before, student=student, readings=(), doubt="")
+
+
+def _by_beginning(read: Mapping[str, FolderName]) -> dict[str, list[str]]:
+    """What stands before a sign → the names in which it does, without those of nobody."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, one in read.items():
+        if one.before is not None and not one.readings:
+            found[one.before].append(name.casefold())
+    return dict(found)
+
+
+def _longer(beginning: Mapping[str, list[str]]) -> set[str]:
+    """Those beginnings that are another one, and the start of a user's name.
+
+    A name that begins so as well tells nothing of it: its owner's may be what is longer.
+    """
+    return {
+        one
+        for one in beginning
+        for hyphen in re.finditer("[-_]", one)
+        for name in beginning.get(one[: hyphen.start()], ())
+        if not name.startswith((f"{one}-", f"{one}_"))
+    }
 
 
 def _contradicts(student: Student, column: str, known: str, found: str) -> str:

@@ -57,6 +57,18 @@ def test_canvas_numbers_each_file_which_its_upload_asks_for_again() -> None:
     assert [one.file_id for file in files if (one := read_name((file,)))] == ["67890", ""]
 
 
+@pytest.mark.parametrize("below", [("04.ipynb",), ("lovelaceada", "04.ipynb")])
+def test_a_file_of_canvas_whose_name_begins_with_a_slash_is_its_owners(
+    below: tuple[str, ...],
+) -> None:
+    assert read_name(("hoppergrace_77_2_",)) is None
+    found = read_name(("hoppergrace_77_2_", *below))
+    assert found == ArchiveName(GRACE, "04.ipynb", file_id="2")
+    found = read_name(("hopper_12345_1_77_2_", *below))  # her name may hold another's number
+    assert found is not None
+    assert "77" in {one.number for one in found.owner.others}
+
+
 def test_other_names_say_nothing() -> None:
     assert read_name(("04-memory-layout.ipynb",)) is None
     assert read_name(("ada", "04_memory.ipynb")) is None

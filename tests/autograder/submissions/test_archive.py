@@ -368,6 +368,40 @@ def digits() -> bytes:
     return buffer.getvalue()
 
 
+def before_a_file(*headers: tuple[bytes, bytes]) -> bytes:
+    """A tar with headers of these kinds that tell of its only file."""
+    parts = [
+        header("x", b"%011o\0" % len(data), kind) + data.ljust(-len(data) // 512 * -512, b"\0")
+        for kind, data in headers
+    ]
+    return b"".join(parts) + header("a.ipynb", b"%011o\0" % 0) + bytes(1024)
+
+
+LONG = "cannot be read as a tar archive: its headers are too long"
+PAX, EACH, NAME = tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME
+
+
+@pytest.mark.parametrize(
+    ("headers", "told"),
+    [
+        ([(PAX, b"1" * 20_000)], LONG),
+        ([(NAME, b"a" * 20_000)], LONG),
+        ([(EACH, b"3000 a=".ljust(2_999, b"a") + b"\n")] * 2, LONG),
+        ([(PAX, b"1" * 16_000)] * 100, "unpacks to more than 512 MB"),
+        ([(PAX, b"11 a=12345\n"), (EACH, b"11 b=12345\n"), (NAME, b"b.ipynb")], ""),
+    ],
+)
+def test_the_headers_of_a_tar_inside_are_read_within_bounds(
+    tmp_path: Path, headers: list[tuple[bytes, bytes]], told: str
+) -> None:
+    content = before_a_file(*headers)
+    found = read(tmp_path, zipped(("kim.tar", content), (GOOD, b"{}")))
+    assert found.pop(GOOD) == ""
+    assert len(found) == 1
+    assert next(iter(found.values())).startswith(told)
+    assert told or list(found) == ["kim.tar/b.ipynb"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [

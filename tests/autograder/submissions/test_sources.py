@@ -437,6 +437,45 @@ def test_an_assignment_on_github_may_have_hyphens(root: Path, tmp_path: Path) ->
     assert students(found) == {"ada": "new", "u17": "new"}
 
 
+GITHUB = """id,first_name,last_name,email,lms_user_id
+ada,Ada,Lovelace,,adalove
+bob,Bob,Baker,,bobby
+cleo,Cleo,Min,,
+"""
+
+
+@pytest.mark.parametrize(
+    ("eves", "repositories", "taken"),
+    [
+        ("1-adalove", "lab-1-adalove lab-1-bobby", "ada bob"),
+        ("1-adalove", "lab-1-adalove lab-1-bobby lab-1-1-adalove", "ada bob eve"),
+        ("1-adalove", "lab-adalove lab-bobby lab-1-adalove", "ada bob eve"),
+        ("1-adalove", "lab-1-adalove", "-"),
+        ("1-adalove", "lab-adalove lab-bobby lab-1-adalove lab-1-bobby", "ada bob - -"),
+        ("1-cleo", "lab-1-cleo lab-1-bobby", "- bob"),
+        ("1-cleo", "lab-1-cleo lab-bobby", "eve bob"),
+        ("1-eveadams", "lab-1-adalove lab-1-bobby lab-1-eveadams", "ada bob eve"),
+        ("tiny-eveadams", "01-tiny-adalove 01-tiny-eveadams", "ada eve"),
+    ],
+)
+def test_what_a_learner_calls_themselves_on_github_takes_nobodys_repository(
+    root: Path, tmp_path: Path, eves: str, repositories: str, taken: str
+) -> None:
+    (root / "students.csv").write_text(f"{GITHUB}eve,Eve,Adams,,{eves}\n")
+    names = [f"{one}/x.ipynb" for one in repositories.split()]
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    of = {one.file: one.student for one in found.taken}
+    assert [of.get(f"sub/{name}", "-") for name in names] == taken.split()
+
+
+def test_a_repository_that_may_be_of_two_says_so(root: Path, tmp_path: Path) -> None:
+    (root / "students.csv").write_text(f"{GITHUB}eve,Eve,Adams,,1-adalove\n")
+    source = files(tmp_path / "sub", "lab-1-adalove/x.ipynb")
+    (unmatched,) = taken_in(root, source).unmatched
+    assert "ends in signs of several students, ada, eve" in unmatched.reason
+    assert students(taken_in(root, source, f"{unmatched.key}=ada")) == {"ada": "new"}
+
+
 @pytest.mark.parametrize("name", ["x_not_ada.ipynb", "01-tiny-not-ada.ipynb"])
 def test_the_names_of_notebooks_end_as_those_on_github(
     root: Path, tmp_path: Path, name: str
