@@ -16,7 +16,8 @@
     release_steps.py      what nbgrader_config.py names for release: here nbgrader calls us,
     feedback_steps.py     and for nbgrader's own pages,
     inert_html.py         on which nothing acts that a learner wrote
-    markdown.py           texts as HTML, rendered in a process of their own (markdown_process.py)
+    rendering.py          texts as HTML, rendered in a process of their own (rendering_process.py)
+    tame_html.py          HTML without what acts, made there
 
 It takes a second to import nbgrader, so whoever need not wait imports these modules where they are
 used.  Outside of it only formgrader.py imports nbgrader, as a part of its server.

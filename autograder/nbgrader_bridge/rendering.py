@@ -1,4 +1,4 @@
-"""Markdown as HTML, within bounds: `markdown_process` renders it."""
+"""Texts as HTML, within bounds of time: `rendering_process` renders them."""
 
 from __future__ import annotations
 
@@ -8,30 +8,35 @@ from threading import Lock
 from typing import Any
 
 from autograder.fork_server import AnsweringServer
-from autograder.nbgrader_bridge.markdown_process import LIMIT_S
+from autograder.nbgrader_bridge.rendering_process import LIMIT_S
 
-_PROCESS = "autograder.nbgrader_bridge.markdown_process"
+_PROCESS = "autograder.nbgrader_bridge.rendering_process"
 
 
-class MarkdownRenderer:
-    """Has a process for it from the first text on, and a new one where a text has ended it."""
+class Renderer:
+    """Has a process for them from the first text on, and a new one where a text has ended it."""
 
     def __init__(self) -> None:
         """Start nothing yet."""
         self._turn = Lock()
         self._process: AnsweringServer | None = None
 
-    def render(self, text: str, pictures: Mapping[str, Any]) -> tuple[str | None, float]:
-        """The HTML, and the seconds of processor time that it took.
+    def render(
+        self, kind: str, text: str, pictures: Mapping[str, Any], pixels: int
+    ) -> tuple[str | None, float, int]:
+        """The HTML, the seconds of processor time that it took, and the pixels of its pictures.
 
         Args:
+            kind: Of the text, one of `rendering_process.KINDS`.
             text: May be anything.
             pictures: Those attached to its cell.
+            pixels: How many it may show.
 
         Returns:
             No HTML where the text cannot be rendered, or takes more than `LIMIT_S`.
         """
-        asked = {"text": text, "pictures": pictures if "attachment:" in text else {}}
+        used = pictures if "attachment:" in text else {}
+        asked = {"kind": kind, "text": text, "pictures": used, "pixels": pixels}
         with self._turn:
             if self._process is None:
                 self._process = AnsweringServer(_PROCESS, env={})
@@ -39,8 +44,8 @@ class MarkdownRenderer:
                 answer = self._process.ask(asked)
             except EOFError:
                 self._close()
-                return None, LIMIT_S
-        return answer["html"], answer["seconds"]
+                return None, LIMIT_S, 0
+        return answer["html"], answer["seconds"], answer["pixels"]
 
     def close(self) -> None:
         """End its process."""
@@ -53,5 +58,5 @@ class MarkdownRenderer:
             self._process = None
 
 
-RENDERER = MarkdownRenderer()
+RENDERER = Renderer()
 atexit.register(RENDERER.close)
