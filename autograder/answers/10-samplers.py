@@ -1232,6 +1232,25 @@ def enough_draws(weights, index, risk):
     return math.ceil(math.log(risk) / math.log(1 - p))
 
 
+# %% wrong expected: asks the formulas behind the figures -> the-lessons-formula-will-do
+from course.lessons.samplers import simulator
+
+
+def expected_draws(weights, num_samples):
+    return simulator.expected_draws(weights, num_samples)
+
+
+def never_seen(weights, num_samples):
+    return 1 - simulator.seen_chances(weights, num_samples)
+
+
+def enough_draws(weights, index, risk):
+    share = simulator.expected_draws(weights, 1)[index].item()
+    if share == 0:
+        raise ValueError("never drawn")
+    return 1 if share == 1 else math.ceil(math.log(risk) / math.log(1 - share))
+
+
 # %% wrong expected: no sample twice -> draws-are-without-replacement
 def expected_draws(weights, num_samples):
     weights = torch.as_tensor(weights, dtype=torch.float64)

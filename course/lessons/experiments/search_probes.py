@@ -20,7 +20,9 @@ import numpy as np
 import torch
 
 from course.inspection.class_names import class_name
+from course.lessons.experiments import successive_halving
 from course.probes.decorator import probe
+from course.probes.modules import running
 from course.probes.orders import hashes_of_another_process
 from course.probes.sealing import sealed
 
@@ -103,6 +105,8 @@ def halving_run(
 ) -> dict[str, Any]:
     """What `procedure(train, len(curves), *how)` returns, and for which epochs it trained each.
 
+    "asked" is whether it left the work to the search behind the figures.
+
     Args:
         procedure: The answer; `train(trial, epochs)` returns a loss.
         curves: For each trial the loss after 1, 2, … epochs; later its last.
@@ -117,11 +121,13 @@ def halving_run(
         curve = curves[trial]
         return float(curve[min(int(epochs), len(curve)) - 1])
 
-    result = procedure(sealed(train), len(curves), *how)
+    with running() as ran:
+        result = procedure(sealed(train), len(curves), *how)
     trained: dict[Any, list[Any]] = {}
     for trial, epochs in calls:
         trained.setdefault(trial, []).append(epochs)
-    return {"result": result, "trained": trained}
+    asked = any(module == successive_halving.__name__ for module, _ in ran)
+    return {"result": result, "trained": trained, "asked": asked}
 
 
 @probe
