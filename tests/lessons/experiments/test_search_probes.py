@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from course.lessons.experiments import configs_drawn, folder_searched, halving_run
+from course.lessons.experiments.successive_halving import halving_plan
 
 SPACE = {"x": ("uniform", 0.0, 1.0), "act": ("choice", [True, 1, [1], [1]])}
 
@@ -82,7 +83,14 @@ def test_training_is_noted_for_each_trial() -> None:
         return [train(0, 1), train(1, 2), train(0, 9)]
 
     seen = halving_run.procedure(search, [[3.0, 2.0], [1.0]])
-    assert seen == {"result": [3.0, 1.0, 2.0], "trained": {0: [1, 9], 1: [2]}}
+    assert seen == {"result": [3.0, 1.0, 2.0], "trained": {0: [1, 9], 1: [2]}, "asked": False}
+
+
+def test_who_leaves_the_search_to_the_course_is_seen() -> None:
+    def search(train: Any, n: int) -> int:
+        return len(halving_plan([[train(0, 1)]], 1, 1, 2))
+
+    assert halving_run.procedure(search, [[3.0]])["asked"]
 
 
 def test_a_search_that_never_ends_is_ended() -> None:
