@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import stat
 import tempfile
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from logging import Logger
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,9 +22,9 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import parse_utc
 
 from autograder.nbgrader_bridge.exchange import TOKENS
-from autograder.submissions.folder import PATH_LIMIT_NBYTES, open_regular, reason_of
 
 _MOST_FOLDERS = 100  # inside each other
+_PATH_NBYTES = 1_000  # of a path below the folder; the system opens 4,096 in all
 _NO_NAMES = ("", ".", "..")
 _NOT_A_TIME = (ValueError, OverflowError, TypeError)  # all of them come from dateutil
 
@@ -79,17 +79,16 @@ class CollectPlainFiles(ExchangeCollect):
         for place, folders, files, handle in os.fwalk(source, follow_symlinks=False):
             below = Path(place).relative_to(source)
             (target / below).mkdir()
-            opened = partial(os.open, dir_fd=handle)
-            if len(below.parts) >= _MOST_FOLDERS or len(os.fsencode(below)) > PATH_LIMIT_NBYTES:
+            if len(below.parts) >= _MOST_FOLDERS or len(os.fsencode(below)) > _PATH_NBYTES:
                 self.log.warning("What lies in folders of %s is not collected: too deep", place)
                 folders.clear()
             for name in files:
                 try:
-                    with open(open_regular(Path(name), opened), "rb") as found:
+                    with open(_open_plain(name, handle), "rb") as found:
                         self._copy_file(found, target / below / name)
                 except OSError as error:
                     shown = Path(place, name)
-                    self.log.warning("%s is not collected: %s", shown, reason_of(error))
+                    self.log.warning("%s is not collected: %s", shown, error.strerror or error)
 
     def _copy_file(self, found: BinaryIO, target: Path) -> None:
         """Copy a file, if it is not larger than nbgrader would take it."""
@@ -98,6 +97,15 @@ class CollectPlainFiles(ExchangeCollect):
             raise OSError("it is too large (c.CourseDirectory.max_file_size)")
         with target.open("wb") as copy:
             shutil.copyfileobj(found, copy)
+
+
+def _open_plain(name: str, folder: int) -> int:
+    """A descriptor of the file in an open folder; raises `OSError` where it is a link or pipe."""
+    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise OSError("it is not a plain file")
 
 
 def _is_time(path: Path) -> bool:

@@ -66,6 +66,7 @@ class ExerciseView:
 
     record: ExerciseRecord
     exercise: Exercise
+    asked: tuple[str, ...]
     task: Markup
     state: str
     code: str
@@ -309,6 +310,7 @@ def _exercise_view(
     return ExerciseView(
         record=record,
         exercise=exercise,
+        asked=exercise.asked_visibly,
         task=markdown(exercise.task),
         state="broken" if code and state_of(record) == "open" else state_of(record),
         code=code,
