@@ -86,24 +86,24 @@ def running() -> Iterator[set[tuple[str, str]]]:
     """
     ran: set[tuple[str, str]] = set()
 
-    def is_noted(module: str) -> bool:
-        return module.partition(".")[0] in _LIBRARIES and not f"{module}.".startswith(_OURS)
+    def note(module: object, name: Callable[[], object]) -> None:
+        module = str(module)
+        if module.partition(".")[0] in _LIBRARIES and not f"{module}.".startswith(_OURS):
+            ran.add((module, str(name())))
 
     def noted(frame: FrameType, event: str, called: Any) -> None:
         if event == "call":
-            module = str(frame.f_globals.get("__name__"))
-            if is_noted(module):  # first: most code is the answer's own, and a look at it audited
-                ran.add((module, frame.f_code.co_name))
+            # Most code is the answer's own, and each look at code is audited.
+            note(frame.f_globals.get("__name__"), lambda: frame.f_code.co_name)
         elif event == "c_call":
-            module = str(called.__module__ or type(called.__self__).__module__)
-            if is_noted(module):
-                ran.add((module, str(called.__name__)))
+            owner = called.__module__ or type(called.__self__).__module__
+            note(owner, lambda: called.__name__)
 
     class Noting(TorchFunctionMode):
         def __torch_function__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            ran.add(("torch", str(getattr(function, "__name__", ""))))
+            note("torch", lambda: getattr(function, "__name__", ""))
             return function(*args, **(kwargs or {}))
 
     before = sys.getprofile()
