@@ -5,9 +5,9 @@
 browser of whoever marks it, as that person. nbgrader_config.py puts the step and the filter below
 before that. What stays is text, tables, pictures that the page itself holds, and links to follow.
 
-They are rendered in a process of its own (`rendering_process`), as a few hundred characters keep a
-parser of Markdown or HTML, or a lexer, busy for ever.  What takes too long there, by itself or with
-all that its page showed before, is shown as it was written, and so is a text in words too long.
+They are rendered in a process of their own (`rendering_process`), as a few hundred characters keep
+a parser of Markdown or HTML, or a lexer, busy for ever.  What takes too long there, by itself or
+with all that its page showed before, is shown as it was written; so are long texts in words.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ _LIMITS = {
     "chars": _PAGE_CHARS,
     "pictures": 64 * 2**20,  # characters; a text may name a picture again and again
     "pixels": MOST_TOGETHER,
+    # Of elements that begin or end: nbconvert parses the page again, 60,000 of them a second. 40 of
+    # pandas' largest tables have 110,000, and code as long as our longest lesson's about as many.
+    "tags": 300_000,
     "code": 1_000_000,  # characters, five times those of our longest lesson; colours take memory
 }
 _METADATA = ("nbgrader", "raw_mimetype")  # of a cell
@@ -101,13 +104,13 @@ def _may_render(source: str, pictures: Mapping[str, Any], resources: Resources) 
 def _rendered(
     kind: str, text: str, page: Resources, pictures: Mapping[str, Any] | None = None
 ) -> str | None:
-    """What is made of the text in the time that its page has left; None where it takes too long."""
+    """What is made of the text in the time that its page has left; None where it is too much."""
     if not _spend(page, seconds=LIMIT_S):
         return None
     left = int(_LIMITS["pixels"] - page.get(_SPENT, {}).get("pixels", 0))
     html, seconds, pixels = RENDERER.render(kind, text, pictures or {}, left)
     _spend(page, seconds=seconds - LIMIT_S, pixels=pixels)
-    return html
+    return html if html is not None and _spend(page, tags=html.count("<")) else None
 
 
 def _spend(resources: Resources, **costs: float) -> bool:

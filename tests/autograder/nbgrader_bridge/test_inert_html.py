@@ -295,6 +295,12 @@ def test_code_that_keeps_the_lexer_busy_is_soon_shown_without_colours(code: str)
     assert time.monotonic() - begun < 60  # 5 s where nothing else runs; it took hours
 
 
+def test_html_that_is_too_much_for_one_page_is_shown_as_it_was_written() -> None:
+    html = "<p>x</p>" * 30_000
+    body = page("feedback", *[showing(text_html=html)] * 7).partition("<body")[2]
+    assert body.count("<pre>&lt;p&gt;x") == 7 - 300_000 // 60_000
+
+
 def test_what_takes_too_long_is_tried_a_few_times_only() -> None:
     begun, short = time.monotonic(), "<p>x</p>"
     slow = [
