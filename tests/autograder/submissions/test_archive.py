@@ -387,7 +387,7 @@ PAX, EACH, NAME = tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME
         ([(PAX, b"1" * 20_000)], LONG),
         ([(NAME, b"a" * 20_000)], LONG),
         ([(EACH, b"3000 a=".ljust(2_999, b"a") + b"\n")] * 2, LONG),
-        ([(PAX, b"1" * 16_000)] * 100, "unpacks to more than 512 MB"),
+        ([(PAX, b"16000 a=".ljust(15_999, b"a") + b"\n")] * 100, "unpacks to more than 512 MB"),
         ([(PAX, b"11 a=12345\n"), (EACH, b"11 b=12345\n"), (NAME, b"b.ipynb")], ""),
     ],
 )
