@@ -328,8 +328,8 @@ def submit(
         misconception = leaves.misconception
     elif leaves is not None:
         gradients = request.options.backward and not request.each  # those fill no `.grad`
-        named = with_changes(seen, parameters=_known_parameters(seen))
-        told = _names_told(named, request)
+        named = with_changes(seen, parameters=_known_parameters(seen, hidden))
+        told = _names_told(named, request, hidden)
         effects = tuple(side_effects(named, leaves.may_change, request.each, gradients, told))
         misconception = leaves.misconception
     returned = _returned(seen, request.each) if request.target[0] == "answer" else None
@@ -340,25 +340,25 @@ def submit(
     return seen
 
 
-def _known_parameters(seen: Observation) -> tuple[str, ...]:
+def _known_parameters(seen: Observation, hidden: bool) -> tuple[str, ...]:
     """The parameters' names as the last visible call showed them; messages name them.
 
     A function can rename its own, and would tell by them what a hidden call has given it.
     """
     known = _session.asked.parameters
-    if is_hidden(sys._getframe(1)):
+    if hidden:
         return known.get(seen.name, ())
     known[seen.name] = seen.parameters
     return seen.parameters
 
 
-def _names_told(seen: Observation, request: Request) -> Collection[str] | None:
+def _names_told(seen: Observation, request: Request, hidden: bool) -> Collection[str] | None:
     """The names of arguments that may be told of this call, None for all.
 
     Of a hidden one those of the parameters, and those that visible calls have named.
     """
     known = _session.asked.keywords.setdefault(seen.name, set())
-    if is_hidden(sys._getframe(1)):
+    if hidden:
         return {*known, *seen.parameters}
     several = request.args[0]["kwargs"] if request.each else [request.kwargs]
     known.update(name for named in several for name in named)
