@@ -23,10 +23,12 @@ def run_cell(source: str, names: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def learner(names: dict[str, Any]) -> Iterator[None]:
-    """Answers are looked up among `names` while this is open."""
-    before = answers._session.backend
+    """Answers are looked up among `names` while this is open; nothing was asked before."""
+    before, asked = answers._session.backend, answers._session.asked
     answers.use_backend(answers.LocalBackend(lambda: names))
+    answers.go_on_with(answers.Asked())
     try:
         yield
     finally:
         answers.use_backend(before)
+        answers.go_on_with(asked)
