@@ -59,6 +59,7 @@ GROUND = {
     "autograder.console",
     "autograder.course_directory",
     "autograder.linux",
+    "autograder.regular_files",
 }
 MEASURES = {
     *("course", "course.notebook", "course.inspection", "course.serialization"),

@@ -21,8 +21,9 @@ from autograder.course_directory import CourseDirectory
 from autograder.lessons.model import is_covered
 from autograder.records.journal import JournalError, write_bytes
 from autograder.records.model import SubmissionRecord
+from autograder.regular_files import open_regular
 from autograder.submissions.discovery import Submission
-from autograder.submissions.folder import File, open_regular, reason_of, taken_along
+from autograder.submissions.folder import File, reason_of, taken_along
 
 _SHARED = stat.S_ISGID | stat.S_IRWXU | stat.S_IRWXG  # what nbgrader adds to a group's folders
 # What fails for everyone: no room, a disk that is broken or read-only, nothing left to open.

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import os
 import shutil
-import stat
 import tempfile
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from logging import Logger
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,6 +22,7 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import parse_utc
 
 from autograder.nbgrader_bridge.exchange import TOKENS
+from autograder.regular_files import open_regular
 
 _MOST_FOLDERS = 100  # inside each other
 _PATH_NBYTES = 1_000  # of a path below the folder; the system opens 4,096 in all
@@ -77,14 +78,14 @@ class CollectPlainFiles(ExchangeCollect):
     def _copy_plain(self, source: Path, target: Path) -> None:
         """Copy plain files; a learner may exchange any folder or file for a link meanwhile."""
         for place, folders, files, handle in os.fwalk(source, follow_symlinks=False):
-            below = Path(place).relative_to(source)
+            below, inside = Path(place).relative_to(source), partial(os.open, dir_fd=handle)
             (target / below).mkdir()
             if len(below.parts) >= _MOST_FOLDERS or len(os.fsencode(below)) > _PATH_NBYTES:
                 self.log.warning("What lies in folders of %s is not collected: too deep", place)
                 folders.clear()
             for name in files:
                 try:
-                    with open(_open_plain(name, handle), "rb") as found:
+                    with open(open_regular(Path(name), inside), "rb") as found:
                         self._copy_file(found, target / below / name)
                 except OSError as error:
                     shown = Path(place, name)
@@ -97,15 +98,6 @@ class CollectPlainFiles(ExchangeCollect):
             raise OSError("it is too large (c.CourseDirectory.max_file_size)")
         with target.open("wb") as copy:
             shutil.copyfileobj(found, copy)
-
-
-def _open_plain(name: str, folder: int) -> int:
-    """A descriptor of the file in an open folder; raises `OSError` where it is a link or pipe."""
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    if stat.S_ISREG(os.fstat(handle).st_mode):
-        return handle
-    os.close(handle)
-    raise OSError("it is not a plain file")
 
 
 def _is_time(path: Path) -> bool:

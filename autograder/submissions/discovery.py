@@ -14,10 +14,10 @@ from autograder.console import named
 from autograder.course_directory import CourseDirectory
 from autograder.errors import AutograderError, UnknownStudent, did_you_mean
 from autograder.lessons.model import Lesson
+from autograder.regular_files import Open
 from autograder.submissions.folder import (
     File,
     Folder,
-    Open,
     Problem,
     look_through,
     not_readable,

@@ -10,11 +10,13 @@ import hashlib
 import os
 import stat
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from autograder.regular_files import Open, open_regular
 
 MiB = 2**20
 SUBMISSION_LIMIT_NBYTES = 512 * MiB
@@ -24,10 +26,7 @@ _BLOCK_NBYTES = MiB
 _TAKEN_NBYTES = 50 * MiB  # of a submission's own files; nbgrader copies without a limit
 _NAME_CHARS = 60
 _IGNORED = ".ipynb_checkpoints"
-# A link is not followed, and a pipe that took a file's place makes nobody wait.
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
-Open = Callable[[Path, int], int]
 Problem = tuple[str, str]  # a status, "malformed" or "infrastructure", and the reason
 
 
@@ -89,19 +88,6 @@ def look_through(path: Path, opened: Open = os.open) -> Folder:
     problem = walk.problem or _too_large(walk.files)
     digest = _digest_of_sizes(walk, problem) if problem else _digest_of_bytes(walk, opened)
     return Folder(path, tuple(walk.files), tuple(walk.tops), problem, digest, walk.unreadable)
-
-
-def open_regular(path: Path, opened: Open = os.open) -> int:
-    """A descriptor of the plain file `path`.
-
-    Raises:
-        OSError: It is a link, a pipe, a folder or gone, or the system refuses.
-    """
-    handle = opened(path, _OPEN)
-    if stat.S_ISREG(os.fstat(handle).st_mode):
-        return handle
-    os.close(handle)
-    raise OSError("it is not a plain file")
 
 
 def taken_along(files: Iterable[File]) -> list[File]:
