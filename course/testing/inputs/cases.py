@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
-__all__ = ["Case", "columns"]
+__all__ = ["Case", "columns", "of_each_kind"]
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,21 @@ def columns(cases: Sequence[Case], *first: Any) -> dict[str, list[Any]]:
         "intermediate": [case.intermediate for case in cases],
         "under": [case.under for case in cases],
     }
+
+
+def of_each_kind(cases: Sequence[Case], most: int, seed: int = 0) -> list[Case]:
+    """At most `most` cases of each kind, drawn without replacement; their order stays.
+
+    What a hundred cases of one kind find, some dozen find as well, in a fraction of the time.
+
+    Args:
+        cases: All of them.
+        most: How many of one kind are kept.
+        seed: Another seed keeps others.
+    """
+    places = defaultdict(list)
+    for place, case in enumerate(cases):
+        places[case.kind].append(place)
+    draw = random.Random(seed).sample
+    kept = {one for those in places.values() for one in draw(those, min(most, len(those)))}
+    return [case for place, case in enumerate(cases) if place in kept]
