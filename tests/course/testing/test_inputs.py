@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import pytest
 import torch
 
 from course.inspection.facts import facts, positions, same_storage
-from course.testing.inputs import LAYOUTS, Case, laid_out, tensors
+from course.testing.inputs import LAYOUTS, Case, laid_out, of_each_kind, tensors
 
 
 def kinds(cases: list[Case]) -> set[str]:
@@ -88,3 +89,12 @@ def test_more_arguments_leave_the_case_as_it_was() -> None:
     more = case.with_(2, keepdim=True)
     assert (more.args[1:], more.kwargs) == ((2,), {"keepdim": True})
     assert case.args == (case.tensor,) and not case.kwargs
+
+
+def test_of_each_kind_some_are_kept_in_their_order_and_the_same_ones_each_time() -> None:
+    cases = [Case("even" if n % 2 else "odd", (n,)) for n in range(100)] + [Case("rare", (-1,))]
+    kept = of_each_kind(cases, 7)
+    assert Counter(case.kind for case in kept) == {"even": 7, "odd": 7, "rare": 1}
+    assert [cases.index(case) for case in kept] == sorted(cases.index(case) for case in kept)
+    assert of_each_kind(cases, 7) == kept != of_each_kind(cases, 7, seed=1)
+    assert of_each_kind(cases, 50) == cases
