@@ -1,8 +1,9 @@
 """Answers that do no work: what anybody could hand in without reading the exercise.
 
 Each turns the functions, classes and values that a test cell asks for into ones that give the
-same thing whatever they are asked; the last one knows what the visible checks ask, by heart.  None
-may get more than a fifth of an exercise's points.
+same thing whatever they are asked, or their arguments, or what those give; the last one knows what
+the visible checks ask, by heart.  None may get more than a fifth of an exercise's points, and none
+may count as anything but an honest attempt.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from course.testing.points import MOST_SHARE
 __all__ = ["MOST_SHARE", "NAMES", "constant_answer"]
 
 _EMPTY, _ARGUMENT, _ERROR, _BY_HEART = "empty body", "first argument", "error", "by heart"
+_COPIES, _CALL = "copied arguments", "a call of an argument"
 _VALUES = {
     "0": "0",
     "1": "1",
@@ -29,7 +31,11 @@ _VALUES = {
     "empty tensor": "__import__('torch').empty(0)",
     "anything": "__import__('unittest.mock').mock.MagicMock()",
 }
-NAMES = (_EMPTY, *_VALUES, _ARGUMENT, _ERROR, _BY_HEART)
+NAMES = (_EMPTY, *_VALUES, _ARGUMENT, _COPIES, _CALL, _ERROR, _BY_HEART)
+_CALLS = """\
+given = {given}
+called = next(one for one in given if callable(one))
+return called(*(one for one in given if one is not called))"""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -98,10 +104,14 @@ def _is_static(node: _Function) -> bool:
 
 def _idle_function(node: _Function, name: str, *, bound: bool = False) -> _Function:
     arguments = [*node.args.posonlyargs, *node.args.args][bound:]
+    given = f"[{', '.join(one.arg for one in arguments)}]"
     value = arguments[0].arg if name == _ARGUMENT and arguments else _VALUES.get(name, "None")
+    value = f"__import__('copy').deepcopy({given})" if name == _COPIES else value
     if name == _ERROR:
         return _with_body(node, "raise ValueError('no')")
     if not _yields(node):
+        if name == _CALL:
+            return _with_body(node, _CALLS.format(given=given))
         return _with_body(node, f"return {value}")
     managed = any("contextmanager" in ast.unparse(one) for one in node.decorator_list)
     return _with_body(node, "return\nyield" if name == _EMPTY and not managed else f"yield {value}")

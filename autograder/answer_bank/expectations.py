@@ -15,7 +15,7 @@ from autograder.lessons.lint.thresholds import LEAST_CHECKS, LEAST_HIDDEN
 from autograder.lessons.lint.travel import defined_names
 from autograder.lessons.model import Exercise, Lesson
 from autograder.lessons.regions import without_markers
-from autograder.records.model import ExerciseRecord
+from autograder.records.model import UNJUDGED, ExerciseRecord
 
 Kind = Literal["right", "wrong", "stub", "solution", "same", "constant", "mutant"]
 
@@ -156,6 +156,8 @@ def _not_untouched(record: ExerciseRecord, raised: str | None) -> str:
 
 
 def _too_much(case: Case, record: ExerciseRecord) -> str:
+    if record.status in UNJUDGED:
+        return f"it does no work and counts as {record.status}: {' '.join(record.notes)}"
     if case.excused or record.score <= MOST_SHARE * record.max + 1e-9:
         return ""
     held = "; ".join(check.name for check in record.checks if check.passed)

@@ -35,7 +35,9 @@ class GradebookSync:
     """Enters records as long as the gradebook takes them.
 
     The first refusal is kept in `trouble` and nothing more is tried: the journal has everything,
-    and the next run enters what is missing.  `news` says what changed without anything being run.
+    and the next run enters what is missing.  A late penalty that the course's plugin fails to say
+    is that submission's alone: the others are entered.  `news` says what changed without anything
+    being run.
     """
 
     def __init__(self, course: CourseDirectory) -> None:
@@ -45,6 +47,7 @@ class GradebookSync:
         self._course = course
         self._writer: GradebookWriter | None = None
         self._missing: dict[str, set[str]] = {}  # lesson -> whose grade may not be entered
+        self._no_penalty: list[PolicyError] = []
         self._try(self._begin)
 
     def __enter__(self) -> GradebookSync:
@@ -58,6 +61,7 @@ class GradebookSync:
         if self.trouble is None:
             for lesson, students in self._missing.items():
                 self._note_missing(lesson, students)
+            self.trouble = next(iter(self._no_penalty), None)
 
     def open(self, lesson: Lesson, settled: Iterable[SubmissionRecord], due: Iterable[str]) -> None:
         """Make `lesson` ready.
@@ -103,7 +107,8 @@ class GradebookSync:
                 late.append(record.student)
         if late:
             self.news.append(f"{lesson.slug}: entered now, as the gradebook had not: {named(late)}")
-        self._note_penalties(lesson.slug, writer.penalise(lesson, leave=due))
+        changes = writer.penalise(lesson, leave=due, failed=self._no_penalty)
+        self._note_penalties(lesson.slug, changes)
         old = due & entries.keys()
         if old:
             writer.mark_stale(lesson.slug, old)
@@ -117,8 +122,12 @@ class GradebookSync:
             )
 
     def _write(self, record: SubmissionRecord, lesson: Lesson) -> None:
-        self._use().write(record, lesson)
-        self._missing[lesson.slug].discard(record.student)
+        try:
+            self._use().write(record, lesson)
+        except PolicyError as error:
+            self._no_penalty.append(error)
+        else:
+            self._missing[lesson.slug].discard(record.student)
 
     def _note_missing(self, lesson: str, students: Iterable[str]) -> None:
         path = _list_of(self._course, lesson)

@@ -29,6 +29,7 @@ from autograder.lessons.cells import (
     is_answer,
     is_marked,
     is_task,
+    role,
 )
 from autograder.lessons.definitions import MOST_PARSED_CHARS, defined, defined_by_lines
 from autograder.lessons.editions.reading import ahead_of, for_readers
@@ -175,6 +176,9 @@ class _Repair:
         self._names = {_grade_id(cell) for cell in self._source} - {""}
         self._free_texts = {_normal(cell["source"]) for cell in free}
         self._ahead = ahead_of(source)
+        self._has_self_study = handed_out is None and any(
+            role(cell).get("role") == "task" for cell in source
+        )
         self._cells = handed_in
         self._place: dict[int, int] = {}
         self._taken: set[int] = set()
@@ -490,12 +494,16 @@ class _Repair:
         return {shown, _normal(for_readers(shown, exercise, self._ahead[name]))}
 
     def _forms(self, cell: RawCell) -> set[str]:
-        """These, and the text of the self-study edition, which hides nothing."""
+        """These, and the text of the self-study edition, which hides nothing, where there is one.
+
+        Elsewhere a test with the right hidden lines counts as changed, too: who is told nothing of
+        it would have guessed them.
+        """
         whole, name = cell["source"], _grade_id(cell)
-        found = {*self._handed_out(cell), _normal(whole)}
-        if name in self._ahead:
+        found = set(self._handed_out(cell))
+        if self._has_self_study and name in self._ahead:
             exercise = name.removeprefix("test-")
-            found.add(_normal(for_readers(whole, exercise, self._ahead[name])))
+            found |= {_normal(whole), _normal(for_readers(whole, exercise, self._ahead[name]))}
         return found
 
 

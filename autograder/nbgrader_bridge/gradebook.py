@@ -8,6 +8,7 @@ their commits only flush and the rows of a submission appear all together or not
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,12 @@ from autograder.nbgrader_bridge.gradebook_errors import (
     never_empty,
     shown_address,
 )
-from autograder.nbgrader_bridge.penalties import LatePolicy, PenaltyChange, seconds_late
+from autograder.nbgrader_bridge.penalties import (
+    LatePolicy,
+    PenaltyChange,
+    PolicyError,
+    seconds_late,
+)
 from autograder.nbgrader_bridge.table_version import table_version_in_process
 from autograder.records.model import ExerciseRecord, SubmissionRecord
 from autograder.submissions.class_list import Extensions, roster_rows
@@ -83,13 +89,15 @@ class GradebookReader:
     def entries(self, lesson: Lesson) -> dict[str, GradebookEntry]:
         """Student → what the gradebook holds of `lesson`.
 
+        A penalty that the course's plugin fails to say holds nowhere: its submission is not up to
+        date, and `grade` says why.
+
         Raises:
             GradebookError: The database refuses; the remedy says what to do.
-            PolicyError: The course's plugin for late penalties fails.
         """
         with explained(self._course):
             found = {
-                one.student_id: entry_of(one, lesson, self._penalty_due(one, lesson))
+                one.student_id: entry_of(one, lesson, self._penalty_known(one, lesson))
                 for one in self._submissions(lesson.slug)
             }
             self._gradebook.db.rollback()  # ends the read, so that nobody waits for us
@@ -119,6 +127,11 @@ class GradebookReader:
         seconds, student = seconds_late(submission), submission.student_id
         scores = [sum(g.score for g in n.grades) for n, _ in notebooks_of(submission, lesson)]
         return sum(self._policy.penalty(student, score, seconds) or 0.0 for score in scores)
+
+    def _penalty_known(self, submission: SubmittedAssignment, lesson: Lesson) -> float:
+        with contextlib.suppress(PolicyError):
+            return self._penalty_due(submission, lesson)
+        return math.nan
 
     @staticmethod
     def _opened(course: CourseDirectory) -> Gradebook:
@@ -230,7 +243,9 @@ class GradebookWriter(GradebookReader):
                 if lesson.key(part, names[said.cell_id]) == exercise.answer_id:
                     said.manual_comment = mark.comment
 
-    def penalise(self, lesson: Lesson, leave: Iterable[str] = ()) -> list[PenaltyChange]:
+    def penalise(
+        self, lesson: Lesson, leave: Iterable[str], failed: list[PolicyError]
+    ) -> list[PenaltyChange]:
         """Give everyone the extension and the late penalty that hold now; which ones changed.
 
         Nothing is run for it.
@@ -238,20 +253,31 @@ class GradebookWriter(GradebookReader):
         Args:
             lesson: Whose.
             leave: Who is graded anew, and gets theirs then.
+            failed: Gets the errors of the plugin; those submissions stay as they are.
         """
         left, changes = frozenset(leave), []
         with self._transaction():
             for submission in self._submissions(lesson.slug):
                 if submission.student_id in left:
                     continue
-                self._extend(submission)
-                due = self._penalty_due(submission, lesson)
-                entry = entry_of(submission, lesson, due)
-                if not entry.penalty_holds:
-                    for notebook, _ in notebooks_of(submission, lesson):
-                        self._penalise(submission, notebook)
-                    changes.append(PenaltyChange(submission.student_id, entry.penalty, due))
+                try:
+                    change = self._penalised(submission, lesson)
+                except PolicyError as error:
+                    failed.append(error)
+                else:
+                    changes += [] if change is None else [change]
         return changes
+
+    def _penalised(self, submission: SubmittedAssignment, lesson: Lesson) -> PenaltyChange | None:
+        """Give a submission the extension and penalty that hold now; None where they are those."""
+        self._extend(submission)
+        due = self._penalty_due(submission, lesson)
+        entry = entry_of(submission, lesson, due)
+        if entry.penalty_holds:
+            return None
+        for notebook, _ in notebooks_of(submission, lesson):
+            self._penalise(submission, notebook)
+        return PenaltyChange(submission.student_id, entry.penalty, due)
 
     def _names_of_cells(self, notebook: SubmittedNotebook) -> dict[str, str]:
         # Read once: asking each grade and comment for its cell is a query each.

@@ -16,6 +16,8 @@ from traitlets.config import Config
 
 from autograder.errors import AutograderError
 
+_DAY = 86_400  # seconds
+
 
 class PolicyError(AutograderError):
     """The course's plugin for late penalties cannot be used."""
@@ -67,7 +69,7 @@ class LatePolicy:
             asked = self._plugin.late_submission_penalty(student, score, seconds)
             return None if asked is None else min(max(0.0, float(asked)), score)
         except Exception as error:  # it is the course's own code
-            raise _failed(error) from error
+            raise _failed(error, f" for {student}, late by {seconds / _DAY:,.1f} days") from error
 
 
 def seconds_late(submission: SubmittedAssignment) -> float:
@@ -80,9 +82,9 @@ def seconds_late(submission: SubmittedAssignment) -> float:
     return float(submission.total_seconds_late)
 
 
-def _failed(error: Exception) -> PolicyError:
+def _failed(error: Exception, whom: str = "") -> PolicyError:
     return PolicyError(
-        f"the plugin for late penalties failed: {type(error).__name__}: {error}",
+        f"the plugin for late penalties failed{whom}: {type(error).__name__}: {error}",
         place="nbgrader_config.py",
         remedy="Mend AssignLatePenalties.plugin_class or its settings, then run `autograder grade` "
         "again: what was graded is in the journal.",

@@ -227,6 +227,14 @@ def _hashable(key: Any) -> Any:
     return key
 
 
+def _device(name: str) -> torch.device | Absent:
+    """The device of this name; the simulated one has a name only where it was asked for."""
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        return Absent(f"the device {name[:40]!r}, which is not known here")
+
+
 _READERS: dict[str, Callable[[_Decoder, dict[str, Any], int], Any]] = {
     "tuple": lambda d, n, depth: tuple(d.many(n["v"], depth)),
     "set": lambda d, n, depth: {_hashable(v) for v in d.many(n["v"], depth)},
@@ -240,7 +248,7 @@ _READERS: dict[str, Callable[[_Decoder, dict[str, Any], int], Any]] = {
     "bytes": lambda d, n, depth: bytes.fromhex(_checked(n["v"], str)),
     "ellipsis": lambda d, n, depth: ...,
     "dtype": lambda d, n, depth: _dtype_names[_checked(n["v"], str)],
-    "device": lambda d, n, depth: torch.device(_checked(n["v"], str)),
+    "device": lambda d, n, depth: _device(_checked(n["v"], str)),
     "array": _array,
     "absent": lambda d, n, depth: Absent(str(n["why"])[:2000], bool(n["attempted"])),
     "answer": _answer,

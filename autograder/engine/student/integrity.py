@@ -15,6 +15,7 @@ numbers are read where they lie in memory, all at once.
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import ctypes
 import gc
 import types
@@ -32,6 +33,7 @@ from torch.multiprocessing import reductions
 
 _FUNCTION = types.FunctionType
 _WORD_NBYTES = 8
+_slot_names: Callable[[type], object] = getattr(copyreg, "_slotnames", id)
 # Python code of torch and the standard library that a measurement runs through.
 _ALSO: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (torch.utils._pytree, ("tree_leaves", "tree_flatten", "_is_leaf", "tree_iter")),
@@ -147,15 +149,29 @@ def _spaces(modules: list[types.ModuleType]) -> list[tuple[Any, bool]]:
     spaces: list[tuple[Any, bool]] = []
     for module in modules:
         space = vars(module)
+        _fill_caches(module)
         space.setdefault("__warningregistry__", {})  # Python adds it with the first warning
         spaces.append((space, "__getattr__" in space))  # a lazy package keeps what it imported
         for name, value in space.items():
             if getattr(value, "__module__", None) == module.__name__ and isinstance(value, type):
+                _fill_caches(value)
                 spaces.append((vars(value), False))
             elif type(value) is dict and name.isupper():
                 spaces.append((value, False))
     spaces += [(vars(one), False) for module in modules for one in _constant_objects(module)]
     return spaces
+
+
+def _fill_caches(one: Any) -> None:
+    """Let Python keep in a module or class what it keeps there once it is looked at.
+
+    With the first copy of an object, its class gets the names of its slots; and who asks for
+    annotations where there are none leaves an empty dictionary.
+    """
+    with contextlib.suppress(Exception):  # annotations may name what is not there any more
+        one.__annotations__  # noqa: B018
+    if isinstance(one, type):
+        _slot_names(one)
 
 
 def _constant_objects(module: types.ModuleType) -> list[Any]:

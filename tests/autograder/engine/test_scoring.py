@@ -67,8 +67,9 @@ def test_a_lost_test_cell_gives_no_points(cause: FailureCause) -> None:
     assert (found.status, found.score, found.notes) == (Status(cause), 0.0, ("Its test did it.",))
 
 
-def test_a_class_of_the_learners_is_not_named_where_it_may_say_what_it_saw() -> None:
-    steps = ANSWER, replace(TEST, kind=CellKind.PLAIN_TEST)
+@pytest.mark.parametrize("kind", [CellKind.PLAIN_TEST, CellKind.TEST])
+def test_a_class_is_not_named_where_its_name_may_say_what_is_hidden(kind: CellKind) -> None:
+    steps = ANSWER, replace(TEST, kind=kind)
     outcomes = {0: CellOutcome(), 1: CellOutcome((result("0.0"),), error="SAW_4711")}
     (note,) = judge(TOTAL, steps, outcomes, frozenset()).notes
     assert note == "The test cell ended in an exception of its own class."

@@ -118,6 +118,17 @@ def test_a_fault_is_put_right_and_named(fault: str) -> None:
     assert any(note in one for one in result.notes)
 
 
+def test_who_guesses_the_hidden_lines_is_told_as_much_as_who_does_not() -> None:
+    hidden = "### BEGIN HIDDEN TESTS\nassert total({}) == 225\n### END HIDDEN TESTS\n"
+    source = [*SOURCE]
+    source[3] = {**SOURCE[3], "source": hidden.format(15) + SOURCE[3]["source"]}
+    for guess in (14, 15):
+        text = hidden.format(guess) + SOURCE[3]["source"]
+        cells = change("test-total", source=text)(handed_in())
+        (note,) = repair(source, notebook(cells)).notes
+        assert note.startswith("`test-total` was changed")
+
+
 def test_a_deleted_answer_counts_as_untouched_and_never_becomes_the_solution() -> None:
     result = repaired(without("total")(handed_in()))
     assert result.missing == {"total"}

@@ -246,11 +246,26 @@ def test_a_plugin_that_fails_is_told_and_stops_no_grading(tmp_path: Path) -> Non
     (tmp_path / "nbgrader_config.py").write_text(BROKEN)
     hand_in(tmp_path, "ada", answered(), LATE)
     result = graded(load_course(tmp_path))
-    assert "the plugin for late penalties failed: ZeroDivisionError" in str(result.trouble)
+    said = "the plugin for late penalties failed for ada, late by 1.2 days: ZeroDivisionError"
+    assert said in str(result.trouble)
     assert [one.score for one in result.records] == [6.0, 6.0]
     (tmp_path / "nbgrader_config.py").unlink()
     assert graded(course, runner := FakeRunner()).trouble is None
     assert (runner.ran, scores(course)) == ([], (0.0, 6.0))
+
+
+def test_a_time_that_the_plugin_cannot_take_keeps_nobody_elses_grade_out(tmp_path: Path) -> None:
+    course = strict(tmp_path, "bob")
+    failing = BROKEN.replace("1 / 0", "1 / 0 if student_id == 'aaron' else 1.0")
+    (tmp_path / "nbgrader_config.py").write_text(failing)
+    for student in ("aaron", "bob"):
+        hand_in(tmp_path, student, answered(), LATE)
+    for _ in range(2):
+        result = graded(load_course(tmp_path))
+        assert "failed for aaron" in str(result.trouble)
+        assert entry(course, "bob").score == 6.0 - 1.0
+        with GradebookReader(course) as reader:
+            assert reader.entries(tiny_lesson()).keys() == {"bob"}
 
 
 class Remembers(LateSubmissionPlugin):  # type: ignore[misc]
@@ -318,8 +333,8 @@ def test_a_plugin_that_gives_no_number_is_named_with_its_remedy(policy: LatePoli
     with pytest.raises(PolicyError) as caught:
         policy.penalty("words", 6.0, 1.0)
     assert caught.value.cause == (
-        "the plugin for late penalties failed: ValueError: could not convert string to float: "
-        "'half'"
+        "the plugin for late penalties failed for words, late by 0.0 days: ValueError: could not "
+        "convert string to float: 'half'"
     )
     assert caught.value.place == "nbgrader_config.py"
     assert caught.value.remedy == (
@@ -366,5 +381,5 @@ def test_whoever_is_left_out_keeps_the_penalty_and_nobody_after_them_does(tmp_pa
     course = late_class(tmp_path)
     due(course, "2026-01-12 18:00:00 UTC")
     with GradebookWriter(course) as writer:
-        (change,) = writer.penalise(tiny_lesson(), leave=["ada"])
+        (change,) = writer.penalise(tiny_lesson(), leave=["ada"], failed=[])
     assert (change.student, scores(course)) == ("bob", (0.0, 6.0))

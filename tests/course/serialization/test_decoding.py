@@ -306,3 +306,9 @@ def test_long_texts_of_a_document_are_cut_where_they_are_shown() -> None:
     assert why == Absent("x" * 2000, attempted=False)
     assert decode(plain({"t": "slice", "v": [1, None, 2, 9]}), []) == slice(1, None, 2)
     assert decode(plain({"t": "complex", "v": ["1.5", "-2", "9"]}), []) == 1.5 - 2j
+
+
+def test_a_device_that_only_the_notebook_knows_is_absent_and_no_forgery() -> None:
+    found = decode(plain([{"t": "device", "v": "simulated"}, {"t": "device", "v": "cpu"}]), [])
+    assert isinstance(found[0], Absent) and "'simulated'" in found[0].reason
+    assert found[1] == torch.device("cpu")
