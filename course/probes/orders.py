@@ -12,6 +12,7 @@ import torch
 
 from course.inspection.class_names import class_name
 from course.probes.decorator import probe
+from course.probes.forks import in_a_fork
 
 __all__ = ["hashes_of_another_process", "orders_drawn"]
 
@@ -32,16 +33,21 @@ def orders_drawn(
         order: Called with `*row`; returns lists of indices.
         rows: What it is called with, once for each row.
         between: Random numbers that are drawn from torch before each call.
-        salt: With it `hash` gives for texts what it might give in another process.
+        salt: With it all is drawn in a fork, where `hash` gives for texts what it might elsewhere.
     """
-    found = []
-    for row in rows:
-        with torch.random.fork_rng(devices=[]), hashes_of_another_process(salt):
-            torch.rand(between)
-            batches = order(*row)
-        found.append(deepcopy(batches))
-        for one in (*batches, batches):
-            getattr(one, "clear", list)()
+
+    def drawn() -> list[Any]:
+        found = []
+        for row in rows:
+            with torch.random.fork_rng(devices=[]), hashes_of_another_process(salt):
+                torch.rand(between)
+                batches = order(*row)
+            found.append(deepcopy(batches))
+            for one in (*batches, batches):
+                getattr(one, "clear", list)()
+        return found
+
+    found = drawn() if salt is None else in_a_fork(drawn)
     return {
         "batches": found,
         "sizes": [[len(batch) for batch in one] for one in found],

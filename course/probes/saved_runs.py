@@ -31,6 +31,7 @@ from course.probes.saved_models import DRAWN, computed, made
 
 __all__ = ["carried_on", "resumed"]
 
+_FILE = "run.pt"
 _DATA = torch.linspace(-1, 1, 12, dtype=torch.float64).reshape(6, 2)
 
 
@@ -269,19 +270,17 @@ def carried_on(
         stop: After how many steps the snapshot is taken.
         kind: The model, as `made` knows it; a "tied" one is in eval mode but for its layer.
         steps: How many steps a run has.
-        filed: Whether the snapshot goes through a file.
+        filed: Whether the snapshot goes through a file, from a process that has ended.
         twice: Whether a third run carries it on, too.
     """
     with _random_states_kept():
         moved = partial(_moved, made(kind), uses)
-        first = _begun(kind, 1)
-        losses = [moved(first) for _ in range(stop)]
-        kept = copy.deepcopy(first.best)
         with tempfile.TemporaryDirectory() as folder:
-            saved, after = _watched(snapshot, first, folder)
-            losses += [moved(first) for _ in range(stop, steps)]
-            snapshot(first)
-            again, opens = _reopened(saved, folder) if filed else (saved, "not asked")
+            work = partial(_stopped, snapshot, kind, moved, (stop, steps), folder, filed)
+            ended, after, again = in_a_fork(work) if filed else work()
+            opens = "not asked"
+            if filed:
+                again, opens = _reopened(folder)
         seen: dict[str, list[Any]] = {"later": [], "epoch": [], "best": [], "weights": []}
         for seed in (2, 3)[: 1 + twice]:
             other = _begun(kind, seed)
@@ -290,8 +289,28 @@ def carried_on(
             seen["best"].append(other.best)
             seen["later"].append([moved(other) for _ in range(stop, steps)])
             seen["weights"] = _held(other.model)
-    ended = {"losses": losses, "opens": opens, "kept": kept, "reference": _held(first.model)}
-    return seen | after | ended
+    return seen | after | ended | {"opens": opens}
+
+
+def _stopped(
+    snapshot: Callable[..., Any],
+    kind: str,
+    moved: Callable[[SimpleNamespace], float],
+    steps: tuple[int, int],
+    folder: str,
+    filed: bool,
+) -> tuple[dict[str, Any], dict[str, list[Any]], Any]:
+    """The first run: what came of it, of taking its snapshot, and that, unless it is filed."""
+    first, (stop, end) = _begun(kind, 1), steps
+    losses = [moved(first) for _ in range(stop)]
+    kept = copy.deepcopy(first.best)
+    saved, after = _watched(snapshot, first, folder)
+    losses += [moved(first) for _ in range(stop, end)]
+    snapshot(first)
+    if filed:
+        torch.save(saved, Path(folder, _FILE))
+    ended = {"losses": losses, "kept": kept, "reference": _held(first.model)}
+    return ended, after, None if filed else saved
 
 
 def _watched(
@@ -376,9 +395,9 @@ def _moved(layers: nn.Module, uses: Sequence[str], run: SimpleNamespace) -> floa
     return loss.item()
 
 
-def _reopened(saved: Any, folder: str) -> tuple[Any, str]:
+def _reopened(folder: str) -> tuple[Any, str]:
     """What was saved, from a file that's read with weights_only=True if that is allowed."""
-    torch.save(saved, path := Path(folder, "run.pt"))
+    path = Path(folder, _FILE)
     try:
         return torch.load(path, weights_only=True), "yes"
     except Exception as error:

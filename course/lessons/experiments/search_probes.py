@@ -22,6 +22,7 @@ import torch
 from course.inspection.class_names import class_name
 from course.lessons.experiments import successive_halving
 from course.probes.decorator import probe
+from course.probes.forks import in_a_fork
 from course.probes.modules import running
 from course.probes.orders import hashes_of_another_process
 from course.probes.sealing import sealed
@@ -49,25 +50,33 @@ def configs_drawn(
         jobs: Triples: space, seed and number; a number as space is a place in `spaces`.
         between: How many numbers are drawn from each global random state before a job.
         spaces: Spaces that travel only once.
-        salt: With it, `hash` gives for texts what it might give in another process.
+        salt: With it all is drawn in a fork, where `hash` gives for texts what it might elsewhere.
     """
-    found: list[dict[str, Any]] = []
-    which: dict[str, list[int]] = {}
-    types: dict[str, dict[str, None]] = {}
-    with _random_states_kept():
-        for asked, seed, number in jobs:
-            space = spaces[asked] if isinstance(asked, int) else asked
-            for _ in range(between):
-                random.random()
-                np.random.random()
-                torch.rand(1)
-            with hashes_of_another_process(salt):
-                config = sample(space, seed, number)
-            found.append(dict(config))
-            _count_chosen(which, space, config)
-            for name, value in config.items():
-                types.setdefault(name, {})[class_name(value)] = None
-    return {"configs": found, "which": which, "types": {name: [*of] for name, of in types.items()}}
+
+    def drawn() -> dict[str, Any]:
+        found: list[dict[str, Any]] = []
+        which: dict[str, list[int]] = {}
+        types: dict[str, dict[str, None]] = {}
+        with _random_states_kept():
+            for asked, seed, number in jobs:
+                space = spaces[asked] if isinstance(asked, int) else asked
+                for _ in range(between):
+                    random.random()
+                    np.random.random()
+                    torch.rand(1)
+                with hashes_of_another_process(salt):
+                    config = sample(space, seed, number)
+                found.append(dict(config))
+                _count_chosen(which, space, config)
+                for name, value in config.items():
+                    types.setdefault(name, {})[class_name(value)] = None
+        return {
+            "configs": found,
+            "which": which,
+            "types": {name: [*of] for name, of in types.items()},
+        }
+
+    return drawn() if salt is None else in_a_fork(drawn)
 
 
 @contextmanager
