@@ -20,7 +20,7 @@ from autograder.fork_server import AnsweringServer, Message
 from autograder.regular_files import open_regular
 
 MiB = 2**20
-MOST_NBYTES = 1024 * MiB  # of memory; honest archives need some 100 MB at most
+MOST_NBYTES = 1024 * MiB  # of memory; a notebook of 60 MB takes 200 MB
 NO_MEMORY = 71  # the exit code of a process that wanted more
 ARCHIVE, FILES = "archive", "files"  # in the folder that both share
 INSTEAD = "; hand in the notebook itself, or a plain zip"
@@ -126,7 +126,7 @@ def _checked(answer: Message) -> Message:
     """What it says of an archive; raises `EOFError` where it says anything else."""
     kinds = {"seconds": float, "reason": str, "files_left": int, "nbytes_left": int}
     if {key: type(one) for key, one in answer.items()} != kinds:
-        raise EOFError("it has answered something else")
+        raise EOFError("has answered something else")
     return {**answer, "seconds": max(0.0, answer["seconds"])}
 
 
@@ -141,7 +141,7 @@ def _why_ended(code: int | None, error: EOFError) -> str:
 def _files(path: Path, asked: Question) -> Iterator[tuple[str, str, bytes]]:
     """Those that were written whole."""
     left = asked.nbytes
-    with suppress(FileNotFoundError), open(open_regular(path), "rb") as file:
+    with suppress(OSError), open(open_regular(path), "rb") as file:
         for _ in range(asked.files):
             name, reason, nbytes = _said(file.readline(_LINE_NBYTES))
             if not 0 <= nbytes <= left:
