@@ -227,6 +227,11 @@ class ForkServer:
         """Whether it has ended."""
         return self._process.poll() is not None
 
+    @property
+    def exit_code(self) -> int | None:
+        """How it has ended, -N where signal N ended it; None where it runs."""
+        return self._process.poll()
+
     def last_words(self) -> str:
         """The end of what it wrote to its standard output and error."""
         size = os.fstat(self._log.fileno()).st_size
@@ -288,6 +293,11 @@ class AnsweringServer:
             return self._control.receive()
         except (OSError, EOFError, ValueError) as error:
             raise EOFError(self._server.how_it_ended()) from error
+
+    @property
+    def exit_code(self) -> int | None:
+        """How it has ended, -N where signal N ended it; None where it runs."""
+        return self._server.exit_code
 
     def terminate(self) -> None:
         """Ask it to end, with the fork that is under way and all that this started."""

@@ -3,22 +3,20 @@
 Nothing here writes, and no name of the archive ever becomes a path: what is read is handed on as
 bytes.  A name that would leave the directory is refused all the same, so that a person hears of it.
 Only notebooks, archives and times are read; the rest is named, and costs nothing.
-An archive inside it (learners pack their folder) is opened once; what lies deeper is refused.
-What is read counts for its owner: too much of it, or an archive made to break what reads it, costs
-nobody else's file.
+An archive inside it (learners pack their folder) is opened once, in a process apart with a clock
+and a limit of memory (`own_archives`); what lies deeper is refused.  What is read counts for its
+owner: too much of it, or an archive made to break what reads it, costs nobody else's file.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
 import struct
 import tarfile
 import zipfile
-import zlib
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +25,7 @@ from typing import IO
 
 from autograder.errors import AutograderError
 from autograder.lms.interface import ARCHIVES, TARS
+from autograder.submissions.own_archives import INSTEAD, OPENER, Question
 
 NOTEBOOK = ".ipynb"
 TIME = "timestamp.txt"  # nbgrader's, beside a notebook
@@ -34,15 +33,12 @@ GIT = ".git"  # the folder that makes another one a repository
 NO_NOTEBOOK = "is not a notebook (.ipynb)"
 MiB = 2**20
 _BLOCK_NBYTES = MiB
-_PACKED_NBYTES = 2**16  # unpacked at once: gzip makes 1032 times as much of it at most
 _HONEST_NBYTES = 4 * MiB  # below it a large ratio costs nothing: blank pictures pack 500 : 1
-_DEPTH = 1
 OWN_FILES = 10_000  # as many, and as large, as a learner's folder in submitted/ may be
 OWN_NBYTES = 512 * MiB
 _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
 _OWN = "what its owner has handed in "
 _NAME_CHARS = 1_024
-_END_NBYTES, _END64_NBYTES, _LOCATOR_NBYTES = 22, 56, 20  # of the records that end a zip
 _TWICE = "its name occurs twice in the archive; the first is kept"
 _HEADER_NBYTES = 2**14  # of one that tells of the next file: names, times, attributes
 _TELL_OF_NEXT = (
@@ -50,7 +46,6 @@ _TELL_OF_NEXT = (
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 )
 _GLOBAL_NBYTES = 2**12  # of those that tell of all next files, and are copied for each
-_HARD_PACKED = (b"BZh", b"\xfd7zXZ")  # a few bytes of these unpack to gigabytes in one step
 _CAUSES: dict[type[BaseException], str] = {  # whose own messages speak of Python, or are empty
     OverflowError: "a number in it is too large",
     RecursionError: "it is nested too deeply",
@@ -76,7 +71,8 @@ class Bounds:
 
     `own_files` and `own_nbytes` hold for the files of one owner, and once more for what is in
     archives of theirs.  `files` and `total_nbytes` hold in their place for all together of whom
-    nobody can say whose they are: people can make up any number of names.
+    nobody can say whose they are: people can make up any number of names.  So do `own_s` and
+    `total_s`, seconds of processor time to open archives, of which each has `archive_s` at most.
     """
 
     files: int = 50_000
@@ -85,10 +81,13 @@ class Bounds:
     ratio: int = 200
     own_files: int = OWN_FILES
     own_nbytes: int = OWN_NBYTES
+    archive_s: float = 10.0
+    own_s: float = 30.0
+    total_s: float = 120.0
 
     def of_own(self) -> Bounds:
         """The bounds of what is one owner's."""
-        return replace(self, files=self.own_files, total_nbytes=self.own_nbytes)
+        return replace(self, files=self.own_files, total_nbytes=self.own_nbytes, total_s=self.own_s)
 
 
 @dataclass(frozen=True)
@@ -124,12 +123,14 @@ class Unread(Exception):
     """Says why one file is not read."""
 
 
-class _Spent(Unread):
+class Spent(Unread):
     """More is there than is read."""
 
 
 class Budget:
     """Counts down what may still be read of all that is one owner's.
+
+    Below 0 are the numbers of which more was there.
 
     Args:
         bounds: How much there is.
@@ -138,46 +139,50 @@ class Budget:
 
     def __init__(self, bounds: Bounds, what: str = "") -> None:
         self.bounds, self.files, self.nbytes = bounds, bounds.files, bounds.total_nbytes
-        self.archives, self.is_spent, self._what = 0, False, what
+        self.seconds, self.archives, self._what = bounds.total_s, 0, what
 
-    def _another_file(self) -> None:
+    def another_file(self) -> None:
+        """Count a file; raises `Spent` where it is one too many."""
         self.files -= 1
         if self.files < 0:
-            raise self._spent(f"holds{self._together()} more than {self.bounds.files:,} files")
+            raise Spent
 
     def spend(self, nbytes: int) -> None:
         """Count so many bytes as read."""
-        self.nbytes = max(0, self.nbytes - nbytes)
+        self.nbytes -= nbytes
 
-    def too_much(self) -> Exception:
+    def too_much(self) -> Spent:
         """What to raise where a file holds more bytes than are left."""
-        most = _size(self.bounds.total_nbytes)
-        verb = "comes" if self._what else "unpacks"
-        return self._spent(f"{verb}{self._together()} to more than {most}")
+        self.nbytes = -1
+        return Spent()
+
+    def why_spent(self) -> str:
+        """Why nothing more is read; empty where there is something left."""
+        together = ", with its owner's other archives," if self.archives > 1 else ""
+        if self.files < 0:
+            return f"{self._what}holds{together} more than {self.bounds.files:,} files"
+        if self.nbytes < 0:
+            verb = "comes" if self._what else "unpacks"
+            return f"{self._what}{verb}{together} to more than {_size(self.bounds.total_nbytes)}"
+        if self.seconds <= 0:
+            return f"takes{together} longer than {self.bounds.total_s:g} s to open{INSTEAD}"
+        return ""
 
     def read(
-        self, parts: tuple[str, ...], above: tuple[str, ...], reading: Callable[[Budget], bytes]
+        self, parts: tuple[str, ...], reading: Callable[[Budget], bytes]
     ) -> Iterator[ArchiveFile | RefusedEntry]:
         """What `reading` gives of a file, or why not; nothing more once all is spent."""
-        if self.is_spent:
+        if self.why_spent():
             return
         try:
-            self._another_file()
+            self.another_file()
             data = reading(self)
-        except _Spent as spent:
-            # Of an archive inside by its own name.
-            yield RefusedEntry(above or parts, f"{spent}; the rest was not read")
+        except Spent:
+            yield RefusedEntry(parts, f"{self.why_spent()}; the rest was not read")
         except Unread as refusal:
-            yield RefusedEntry(parts, str(refusal), above)
+            yield RefusedEntry(parts, str(refusal))
         else:
-            yield ArchiveFile(parts, data, above)
-
-    def _spent(self, how: str) -> _Spent:
-        self.is_spent = True
-        return _Spent(f"{self._what}{how}")
-
-    def _together(self) -> str:
-        return ", with its owner's other archives," if self.archives > 1 else ""
+            yield ArchiveFile(parts, data)
 
 
 class OwnBudgets:
@@ -210,8 +215,11 @@ class OwnBudgets:
         if not is_read(path):
             yield RefusedEntry(path, NO_NOTEBOOK)
             return
-        for one in self._budget(self._files, path).read(path, (), reading):
-            yield from _opened(one, self)
+        for one in self._budget(self._files, path).read(path, reading):
+            if isinstance(one, ArchiveFile) and path[-1].lower().endswith(ARCHIVES):
+                yield from _opened(one, self.of_archive(path))
+            else:
+                yield one
 
     def of_archive(self, path: tuple[str, ...]) -> Budget:
         """The budget from which the archive at `path` takes."""
@@ -252,8 +260,7 @@ def read_archive(
     whose = sharing(dict.fromkeys(_paths(path, bounds), "")) if sharing else None
     own = OwnBudgets(bounds, whose)
     with _archive_at(path, bounds) as archive:
-        entries = _tar_files(archive) if isinstance(archive, tarfile.TarFile) else _files(archive)
-        for parts, reading in entries:
+        for parts, reading in files_in(archive):
             yield from own.read(parts, reading)
 
 
@@ -274,7 +281,7 @@ def _archive_at(path: Path, bounds: Bounds) -> Iterator[tarfile.TarFile | zipfil
     try:
         with path.open("rb") as file:
             if is_tar:
-                with tarfile.open(fileobj=file, tarinfo=_headers(Budget(bounds))) as tar:
+                with tarfile.open(fileobj=file, tarinfo=_headers(bounds.total_nbytes)) as tar:
                     yield tar
             else:
                 _refuse_foreign(path, file.read(8))
@@ -288,14 +295,18 @@ def _archive_at(path: Path, bounds: Bounds) -> Iterator[tarfile.TarFile | zipfil
         ) from error
     except Exception as error:
         raise ArchiveError(
-            f"cannot be read as a {'tar' if is_tar else 'zip'} archive: {_cause(error)}",
+            f"cannot be read as a {'tar' if is_tar else 'zip'} archive: {cause_of(error)}",
             place=str(path),
             remedy="Download it again; the file may have been cut short on its way.",
         ) from error
 
 
-def _cause(error: Exception) -> str:
-    """What went wrong, in words that say it to somebody who has not written this."""
+def cause_of(error: Exception) -> str:
+    """What went wrong, in words that say it to somebody who has not written this.
+
+    Args:
+        error: Anything that zipfile, tarfile, zlib or the system raises.
+    """
     known = _CAUSES.get(type(error)) or getattr(error, "strerror", None)
     return known or str(error) or type(error).__name__
 
@@ -311,14 +322,23 @@ def _refuse_foreign(path: Path, start: bytes) -> None:
         )
 
 
-_Entries = Iterator[tuple[tuple[str, ...], Callable[[Budget], bytes]]]
+Entries = Iterator[tuple[tuple[str, ...], Callable[[Budget], bytes]]]
 """Where each file of an archive lies, and what reads it."""
 
 
-def _files(archive: zipfile.ZipFile, above: tuple[str, ...] = ()) -> _Entries:
+def files_in(archive: tarfile.TarFile | zipfile.ZipFile) -> Entries:
+    """Every file of an archive, but for noise; whatever its reading raises comes through.
+
+    Args:
+        archive: One that is open.
+    """
+    return _tarred(archive) if isinstance(archive, tarfile.TarFile) else _zipped(archive)
+
+
+def _zipped(archive: zipfile.ZipFile) -> Entries:
     seen: set[str] = set()
     for info in archive.infolist():
-        parts = (*above, *_parts(info))
+        parts = _parts(info)
         if not info.is_dir() and not is_noise(parts):
             yield parts, partial(_read_zipped, archive, info, seen)
 
@@ -338,40 +358,38 @@ def _read_zipped(
     except Exception as error:  # zipfile and zlib raise what they like for made-up bytes
         foreign = isinstance(error, (NotImplementedError, RuntimeError))  # a method, a password
         what = "cannot be unpacked" if foreign else "is damaged"
-        raise Unread(f"{what}: {_cause(error)}") from error
+        raise Unread(f"{what}: {cause_of(error)}") from error
 
 
-def _headers(budget: Budget) -> type[tarfile.TarInfo]:
+def _headers(work: int) -> type[tarfile.TarInfo]:
     """Headers of one tar that are not read where they are too long, or there is too much of them.
 
     Some versions of tarfile take time, and memory, by the square of such a header's length: that is
-    what it costs its owner's budget.
+    what it costs of `work`.
     """
     left = _GLOBAL_NBYTES
 
     class Header(tarfile.TarInfo):
         @classmethod
         def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Header:
-            nonlocal left
+            nonlocal left, work
             found = super().frombuf(buf, encoding, errors)
             if found.type in _TELL_OF_NEXT:
                 left -= found.size if found.type == tarfile.XGLTYPE else 0
-                if not 0 <= found.size <= _HEADER_NBYTES or left < 0:
+                work -= found.size**2 // 4
+                if not 0 <= found.size <= _HEADER_NBYTES or min(left, work) < 0:
                     raise Unread("its headers are too long, as no program for archives makes them")
-                budget.spend(found.size**2 // 4)
-                if not budget.nbytes:
-                    raise budget.too_much()
             return found
 
     return Header
 
 
-def _tar_files(archive: tarfile.TarFile, above: tuple[str, ...] = ()) -> _Entries:
+def _tarred(archive: tarfile.TarFile) -> Entries:
     seen: set[str] = set()
     for info in archive:
         if info.size < 0:  # some versions of tarfile go back by it, and come here again
             raise tarfile.ReadError("the size of a file is below 0")
-        parts = (*above, *split_name(info.name))
+        parts = split_name(info.name)
         if not info.isdir() and not is_noise(parts):
             yield parts, partial(_read_tarred, archive, info, seen)
 
@@ -401,98 +419,46 @@ def _why_no_tar_file(info: tarfile.TarInfo) -> str | None:
     return None if info.isreg() else "is a special file (device, pipe or socket)"
 
 
-def _opened(
-    found: ArchiveFile | RefusedEntry, own: OwnBudgets
-) -> Iterator[ArchiveFile | RefusedEntry]:
-    """What was found in the source itself; where it is an archive, the files in it."""
-    name = found.path[-1].lower()
-    if isinstance(found, RefusedEntry) or not name.endswith(ARCHIVES):
-        yield found
-        return
-    inside = _nested if name.endswith(".zip") else _nested_tar
-    for one in inside(found.data, found.path, own.of_archive(found.path)):
-        if isinstance(one, ArchiveFile) and one.path[-1].lower().endswith(ARCHIVES):
-            reason = "is an archive inside an archive inside an archive; not opened"
-            yield RefusedEntry(one.path, reason, one.above)
+def _opened(own: ArchiveFile, budget: Budget) -> Iterator[ArchiveFile | RefusedEntry]:
+    """The files of somebody's own archive, as far as its owner's budget goes."""
+    # Before anything of it is unpacked: they hand in any number of them.
+    reason = budget.why_spent() or (yield from _unpacked(own, budget))
+    if reason:
+        yield RefusedEntry(own.path, reason)
+
+
+def _unpacked(own: ArchiveFile, budget: Budget) -> Generator[ArchiveFile | RefusedEntry, None, str]:
+    """The files of an archive; returns why not all of them were read, empty where they were."""
+    bounds, seconds = budget.bounds, min(budget.bounds.archive_s, budget.seconds)
+    asked = Question(
+        not own.path[-1].lower().endswith(".zip"),
+        budget.files,
+        budget.nbytes,
+        bounds.file_nbytes,
+        bounds.ratio,
+        seconds,
+    )
+    try:
+        opened = OPENER.open(own.data, asked)
+    except OSError as error:
+        return f"cannot be opened: {cause_of(error)}"
+    for name, reason, data in opened.files:
+        path = (*own.path, *split_name(name))
+        budget.files -= 1
+        budget.spend(len(data))
+        if reason:
+            yield RefusedEntry(path, reason, own.path)
         else:
-            yield one
-
-
-def _inside(
-    entries: _Entries, above: tuple[str, ...], budget: Budget
-) -> Iterator[ArchiveFile | RefusedEntry]:
-    """The files of an archive inside, as far as its owner's budget goes."""
-    budget.is_spent = False  # each archive says that it was not read
-    for parts, reading in entries:
-        yield from budget.read(parts, above, reading)
-        if budget.is_spent:
-            return
-
-
-def _nested_tar(
-    data: bytes, parts: tuple[str, ...], budget: Budget
-) -> Iterator[ArchiveFile | RefusedEntry]:
-    if data.startswith(_HARD_PACKED):
-        yield RefusedEntry(
-            parts, "is packed by bzip2 or xz; only .zip, .tar and .tar.gz are opened"
-        )
-        return
-    left, tar = budget.nbytes, io.BytesIO()
-    try:
-        # Unpacked within bounds first: a header of a tar may announce gigabytes, which are read.
-        for block in _ungzipped(data) if data.startswith(b"\x1f\x8b") else (data,):
-            tar.write(block)
-            if tar.tell() > left:
-                raise budget.too_much()
-        tar.seek(0)
-        with tarfile.open(fileobj=tar, mode="r:", tarinfo=_headers(budget)) as inner:
-            yield from _inside(_tar_files(inner, parts), parts, budget)
-    except _Spent as spent:
-        yield RefusedEntry(parts, str(spent))
-    except Exception as error:  # tarfile raises what it likes for made-up bytes
-        yield RefusedEntry(parts, f"cannot be read as a tar archive: {_cause(error)}")
-    finally:
-        # What was unpacked counts, whether or not a file of the archive has it.
-        budget.nbytes = min(budget.nbytes, max(0, left - len(tar.getbuffer())))
-
-
-def _ungzipped(data: bytes) -> Iterator[bytes]:
-    unpack = zlib.decompressobj(wbits=31)
-    for at in range(0, len(data), _PACKED_NBYTES):
-        if unpack.eof:  # zlib would keep what follows, and copy it each time
-            return
-        yield unpack.decompress(data[at : at + _PACKED_NBYTES])
-
-
-def _nested(
-    data: bytes, parts: tuple[str, ...], budget: Budget
-) -> Iterator[ArchiveFile | RefusedEntry]:
-    if _directory_nbytes(data) > len(data) // 2 + MiB:
-        yield RefusedEntry(parts, "is a zip whose list of files is larger than its files")
-        return
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as inner:
-            yield from _inside(_files(inner, parts), parts, budget)
-    except Exception as error:  # zipfile raises what it likes for made-up bytes
-        yield RefusedEntry(parts, f"cannot be read as a zip archive: {_cause(error)}")
-
-
-def _directory_nbytes(data: bytes) -> int:
-    """The length of the central directory, which zipfile reads into memory as a whole.
-
-    Where zipfile looks for it: in the last bytes if they are such a record, else in the last one
-    that begins in time; and that of a zip64 record before it counts instead.
-    """
-    end = len(data) - _END_NBYTES
-    if end < 0 or not (data.startswith(b"PK\5\6", end) and data.endswith(b"\0\0")):
-        end = data.rfind(b"PK\5\6", max(0, len(data) - 2**16 - _END_NBYTES))
-    if end < 0 or end + _END_NBYTES > len(data):
-        return 0  # no zip at all: zipfile says so
-    large = end - _LOCATOR_NBYTES - _END64_NBYTES
-    is_large = large >= 0 and data.startswith(b"PK\6\7", end - _LOCATOR_NBYTES)
-    if is_large and data.startswith(b"PK\6\6", large):
-        return int(struct.unpack_from("<Q", data, large + 40)[0])
-    return int(struct.unpack_from("<L", data, end + 12)[0])
+            yield ArchiveFile(path, data, own.path)
+    budget.seconds -= opened.seconds
+    if opened.has_ended:
+        slow = f"takes longer than {seconds:g} s to open{INSTEAD}"
+        return opened.reason or budget.why_spent() or slow
+    # Both are below what was counted here where more was there.
+    budget.files = min(budget.files, opened.files_left)
+    budget.nbytes = min(budget.nbytes, opened.nbytes_left)
+    spent = budget.why_spent()
+    return opened.reason or (spent and f"{spent}; the rest was not read")
 
 
 def _check(info: zipfile.ZipInfo, bounds: Bounds) -> None:
