@@ -15,6 +15,7 @@ from course.inspection.facts import TensorFacts, facts
 __all__ = ["Cell", "Subject", "cells_of", "index_at", "picks_of", "texts_at"]
 
 MOST_CELLS = 72  # more do not fit legibly on a figure as wide as a notebook
+_MOST_STEPS = 2_000  # of a search: some 10 ms; tensors of a few dimensions take a dozen
 _MOST_ENDS = 36  # cells of a tensor that is drawn in part: its storage has gaps, which need room
 
 Index = tuple[int, ...]
@@ -117,19 +118,25 @@ def _count(picks: Sequence[Sequence[int | None]]) -> int:
 
 
 def index_at(seen: TensorFacts, position: int) -> Index | None:
-    """An index whose element lies at this storage position, or None if there is none."""
+    """An index whose element lies at this storage position, or None if none is found.
+
+    The search is given up where dozens of dimensions of odd strides would keep it for minutes.
+    """
     if 0 in seen.shape:
         return None
     axes = sorted(range(len(seen.shape)), key=lambda axis: -seen.stride[axis])
-    index = [0] * len(axes)
-    return tuple(index) if _reach(seen, axes, position - seen.storage_offset, index) else None
+    index, steps = [0] * len(axes), iter(range(_MOST_STEPS))
+    is_found = _reach(seen, axes, position - seen.storage_offset, index, steps)
+    return tuple(index) if is_found else None
 
 
-def _reach(seen: TensorFacts, axes: Sequence[int], left: int, index: list[int]) -> bool:
+def _reach(
+    seen: TensorFacts, axes: Sequence[int], left: int, index: list[int], steps: Iterator[int]
+) -> bool:
     """Fill in `index` along `axes`, widest stride first, so that the steps add up to `left`."""
     if left == 0:
         return True
-    if left < 0 or not axes:
+    if left < 0 or not axes or next(steps, None) is None:
         return False
     axis, inner = axes[0], axes[1:]
     step = seen.stride[axis]
@@ -140,7 +147,7 @@ def _reach(seen: TensorFacts, axes: Sequence[int], left: int, index: list[int]) 
     within = sum((seen.shape[a] - 1) * seen.stride[a] for a in inner)
     least = max(0, -((within - left) // step))
     for i in range(min(seen.shape[axis] - 1, left // step), least - 1, -1):
-        if _reach(seen, inner, left - i * step, index):
+        if _reach(seen, inner, left - i * step, index, steps):
             index[axis] = i
             return True
     return False

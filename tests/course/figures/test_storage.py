@@ -13,6 +13,7 @@ from course.figures import compare_storage, not_drawn, show_storage
 from course.figures.palette import FAULT, INK, REST
 from course.figures.scene import SMALL, WIDTH, Arrow, Box, Label
 from course.figures.storage.figure import _groups
+from course.figures.storage import layouts
 from course.figures.storage.layouts import cells_of, index_at, picks_of, position_of, short
 from course.inspection.facts import facts, positions
 from tests.course.figures.drawn import collisions, random_tensor, scene_of, texts_of
@@ -46,6 +47,15 @@ def test_the_search_for_an_index_ends_for_many_equal_strides() -> None:
     seen = facts(torch.as_strided(torch.zeros(400), (30,) * 6, (2,) * 6))
     assert index_at(seen, 333) is None
     assert index_at(seen, 332) is not None
+
+
+def test_the_search_for_an_index_is_given_up_after_some_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = facts(torch.zeros(2, 3, 4, 5))
+    assert index_at(seen, 119) == (1, 2, 3, 4)
+    monkeypatch.setattr(layouts, "_MOST_STEPS", 3)
+    assert index_at(seen, 119) is None
 
 
 def test_boxes_outside_the_tensor_are_dashed_and_grey() -> None:
