@@ -106,17 +106,17 @@ class LocalBackend:
     def __init__(
         self,
         namespace: Callable[[], MutableMapping[str, Any]],
-        probe_names: dict[str, Any] | None = None,
+        probe_names: Callable[[], dict[str, Any]] = dict,
         monitor: Monitor = NO_MONITOR,
     ) -> None:
         """Serve over `namespace()`, the learner's names.
 
-        `probe_names` are what a probe that arrives as text may use: the names of the set-up
-        cell, not the learner's. `monitor` watches every call.
+        `probe_names()` are what a probe that arrives as text may use, new each time: the names of
+        the set-up cell, not the learner's. `monitor` watches every call.
         """
         self._monitor = monitor
         self._namespace = namespace
-        self._probe_names = {} if probe_names is None else probe_names
+        self._probe_names = probe_names
         self._kept: list[Any] = []
         self._numbers: dict[int, int] = {}
 
@@ -167,8 +167,9 @@ class LocalBackend:
                 return None
             found = getattr(importlib.import_module(module), function)
             return getattr(found, "procedure", found)
-        exec(compile(source, f"<probe {name}>", "exec"), self._probe_names)
-        return self._probe_names[name]
+        names = self._probe_names()
+        exec(compile(source, f"<probe {name}>", "exec"), names)
+        return cast("Callable[..., Any]", names[name])
 
     def _find(self, name: str) -> Any:
         found = self._namespace().get(name, _Undefined(name))

@@ -17,7 +17,8 @@ from autograder.lessons.lint.lesson import SETUP
 from autograder.lessons.model import find_lesson
 from autograder.lessons.regions import HIDDEN, split_regions
 from autograder.records.model import ExerciseRecord
-from tests.autograder.engine.exam import answers, grade
+from tests.autograder.engine.exam import SETUP as SETUP_OF_EXAM
+from tests.autograder.engine.exam import answers, exam_cells, grade, graded_cell, solution
 
 ROOT = Path(__file__).parents[2]
 
@@ -268,3 +269,43 @@ def test_an_error_that_names_every_pair_is_no_full_answer_to_flatten(tmp_path: P
     )
     failed = [check.name for check in graded(tmp_path, "04", "flatten", answer).failed]
     assert "the pair named is the leftmost that cannot be merged" in failed
+
+
+LINE = """
+
+class Line:
+    def __init__(self):
+        self.w = 0.0
+
+    def __call__(self, x):
+        return self.w * x
+"""
+FITTED = """\
+@probe
+def trained(total, points):
+    model = Line()
+    total(model, points)
+    return sum(abs(model(x) - y) for x, y in points)
+
+
+check = Check("total")
+check.equal(trained(answer("total"), [(1.0, 2.0), (2.0, 4.0)]).result, 0.0)
+check.score(3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "points"),
+    [
+        ("type(model).__call__.__globals__['sum'] = lambda *given: 0.0", 0.0),
+        ("model.w = 2.0", 3.0),
+    ],
+)
+def test_names_that_a_probe_looks_up_are_not_the_learners_to_change(
+    tmp_path: Path, body: str, points: float
+) -> None:
+    source = exam_cells(setup=SETUP_OF_EXAM + LINE)
+    source[3] = graded_cell("total", FITTED, 3)
+    cells = list(source)
+    cells[2] = solution("total", f"def total(model, points):\n    {body}\n")
+    assert answers(grade(tmp_path, cells, source))["total"].score == points

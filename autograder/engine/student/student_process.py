@@ -59,10 +59,11 @@ def run_student(channel: int, prepared: Prepared) -> None:
     send, receive = open_endpoint(channel)
     recorder = record_with(prepared.shell, _emitter(send), prepared.text_chars)
     probe_names: dict[str, Any] = {"__name__": "probes", "__builtins__": prepared.trusted.builtins}
+    known: list[tuple[str, Any]] = []  # a class of the set-up cell leads to the dictionary itself
     shorten = _shortener(prepared)
     held = prepared.trusted.capabilities
     serve_snapshot = _snapshot_server(
-        open_endpoint, recorder, _server(prepared, probe_names), shorten, held
+        open_endpoint, recorder, _server(prepared, lambda: dict(known)), shorten, held
     )
     hooks, take_fd = _Hooks(prepared.shell), fd_taker(channel)
     run_cell, fork, leave, close = prepared.shell.run, os.fork, os._exit, os.close
@@ -76,6 +77,7 @@ def run_student(channel: int, prepared: Prepared) -> None:
     def set_up(body: Any, buffers: list[bytes]) -> None:
         use_key(buffers[0], body["cells"])
         define(body["source"], probe_names)
+        known[:] = probe_names.items()
 
     def run(body: Any, buffers: list[bytes]) -> None:
         begin(body["name"])
@@ -160,7 +162,7 @@ def _snapshot_server(
     return serve_snapshot
 
 
-def _server(prepared: Prepared, probe_names: dict[str, Any]) -> Serve:
+def _server(prepared: Prepared, probe_names: Callable[[], dict[str, Any]]) -> Serve:
     """One function that runs a request beside the answer, over the shell's names."""
     names, find = prepared.shell.user_ns, prepared.trusted.get
     capabilities = prepared.trusted.capabilities

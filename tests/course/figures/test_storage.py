@@ -12,8 +12,8 @@ import torch
 from course.figures import compare_storage, not_drawn, show_storage
 from course.figures.palette import FAULT, INK, REST
 from course.figures.scene import SMALL, WIDTH, Arrow, Box, Label
-from course.figures.storage.figure import _groups
 from course.figures.storage import layouts
+from course.figures.storage.figure import _groups
 from course.figures.storage.layouts import cells_of, index_at, picks_of, position_of, short
 from course.inspection.facts import facts, positions
 from tests.course.figures.drawn import collisions, random_tensor, scene_of, texts_of

@@ -117,7 +117,9 @@ def test_a_probe_arrives_as_text_and_knows_the_names_of_the_set_up(body: str, re
     arguments = (AnswerRef("double"), torch.ones(2))
     header, buffers = Request(("probe", "total"), arguments, source=made.source).to_wire()
     learner_names = {"secret": 1, "double": lambda x: x * 2}
-    reply, back = LocalBackend(lambda: learner_names, {"torch": torch}).serve(header, buffers)
+    reply, back = LocalBackend(lambda: learner_names, lambda: {"torch": torch}).serve(
+        header, buffers
+    )
     seen = from_wire(reply, back, "total", (header["document"], buffers))
     if result is None:
         assert seen.error is not None and seen.error.type == "NameError"
