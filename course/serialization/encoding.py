@@ -161,7 +161,10 @@ class _Encoder:
         return form
 
     def tensor(self, value: torch.Tensor) -> Any:
-        seen = _facts.facts(value)
+        try:
+            seen = _facts.facts(value)
+        except RuntimeError:  # a nested one has no sizes and no strides
+            return self.refuse("a tensor without one shape")
         node = {"t": "tensor", "facts": seen.to_dict(), "storage": -1, "lazy": []}
         if seen.layout == "strided" and seen.device != "meta":
             with _no_override():

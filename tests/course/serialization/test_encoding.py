@@ -289,3 +289,10 @@ def test_a_name_leads_to_what_torch_offers_under_it_and_to_nothing_else() -> Non
     assert torch_object("torch.nn.Linear") is torch.nn.Linear
     assert torch_object("torch.nn.there_is_none") is None
     assert torch_object("torch.relu.a.b") is None
+
+
+def test_a_nested_tensor_is_absent_and_ends_no_test() -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    found = decode(*encode([nested, 1]))
+    assert isinstance(found[0], Absent) and found[0].reason == "a tensor without one shape"
+    assert found[1] == 1
