@@ -291,6 +291,7 @@ def test_a_name_leads_to_what_torch_offers_under_it_and_to_nothing_else() -> Non
     assert torch_object("torch.relu.a.b") is None
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_a_nested_tensor_is_absent_and_ends_no_test() -> None:
     nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
     found = decode(*encode([nested, 1]))
