@@ -33,8 +33,7 @@ from autograder.submissions.signs import Match, Signs, nobody, only, small
 FOLDER = "folder"  # an owner whom no LMS has named
 _MOST_CLOSE = 200  # names
 _SEVERAL = nobody(
-    "its name can be read in several ways, as a learner may have written numbers into it; see in "
-    "the LMS"
+    "its name can be read in several ways, as a learner may have written numbers into it"
 )
 
 
@@ -118,7 +117,7 @@ class Roster:
         if whose:
             return only(whose, what)
         named = self.signs.named(name)
-        but = f", but {', '.join(named)} has this name; correct {ROSTER}, or" if named else ""
+        but = f", but {', '.join(named)} has this name" if named else ""
         return nobody(f"no student has {what}{but}")
 
     def _by_name(self, name: str) -> Match:

@@ -20,10 +20,10 @@ from autograder.submissions.signs import Match, Signs, nobody, only, small
 NOBODY = nobody("none of its names is a student's id, lms_user_id, address or name")
 _LONG_NUMBER = 5  # digits
 _ILIAS = re.compile(r"(?P<last>.*)_(?P<first>[^_]*)_(?P<login>[^_]+)_[0-9]+", re.S)
-_PERSON = re.compile(r"[^0-9]+_.+_[0-9]+", re.S)  # no 2026_27_1
+_PERSON = re.compile(r"[^0-9]+_.+_[0-9]+", re.S)  # 2026_27_x_1 is none
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _OF_CLASSROOM = "submissions"  # ps1-submissions holds the repositories of ps1
-_NO_LOGIN = nobody("it is not called as ILIAS calls the folder of a login in lms_user_id")
+_NO_LOGIN = nobody("it looks like a folder of ILIAS, and its login is not in lms_user_id")
 _NO_USER = nobody(
     "it looks like a repository on GitHub, or stands beside such, and what follows their common "
     "beginning is no user's name in lms_user_id"
@@ -45,15 +45,19 @@ def people(
     inbound = {one: one.split("+")[0] for one in names if _is_inbound(one)}
     others = [one for one in names if one not in inbound]
     whole = {one for one in others if small(one) in signs.exact}
+    users = {one for one in whole if _is_login_alone(signs, one)}
+    whole -= users
     repositories = _repositories(signs, [one for one in others if one not in whole], slugs)
-    logins = {*repositories, *(one for one in whole if _is_login_alone(signs, one))}
-    mostly_logins = 2 * len(logins) > len(others)
+    sure = [one for one in repositories.values() if one.student]
+    if users <= repositories.keys() or 2 * len(sure) > len(others):
+        users = set()  # where Ada's repository is ps1-adalove, Kim may be called that
+    mostly_logins = 2 * len(users | repositories.keys()) > len(others)
     is_lone = is_source and len(names) == 1
     found: dict[str, Match | None] = {}
     for name in names:
         if name in inbound:
             found[name] = _by_sign(signs, inbound[name], beside_logins=False)
-        elif name in whole and not (mostly_logins and name not in logins):
+        elif name in users or (name in whole and not mostly_logins):
             found[name] = _by_sign(signs, name, beside_logins=False)
         elif _ILIAS.fullmatch(name) and name not in whole:
             found[name] = _in_ilias(signs, name, is_lone=is_lone)
@@ -62,7 +66,7 @@ def people(
         elif mostly_logins:
             found[name] = _NO_USER
         else:
-            found[name] = _by_sign(signs, name, beside_logins=bool(logins)) or (
+            found[name] = _by_sign(signs, name, beside_logins=bool(users or repositories)) or (
                 _NO_USER if _may_be_repository(signs, name, () if is_lone else slugs) else None
             )
     if not any(found.values()):
@@ -110,20 +114,21 @@ def _in_ilias(signs: Signs, name: str, *, is_lone: bool) -> Match | None:
         named = signs.named(f"{parts['first']} {parts['last']}") if parts else []
         return only(named, "this name", by_name=True) if named else None
     words = name.split("_")[:-1]
-    found = []
-    for at in range(1, len(words)):
-        for one in signs.logins.get(small("_".join(words[at:])), ()):
-            if _is_written(words[:at], signs.ids[one]):
-                found.append(one)
+    ends = {at: signs.logins.get(small("_".join(words[at:])), []) for at in range(1, len(words))}
+    having = [(at, one) for at, whose in ends.items() for one in whose]
+    found = [one for at, one in having if _is_written(words[:at], signs.ids[one])]
     if found:
         return only(found, "this login")
+    if having:
+        whose = ", ".join(one for _, one in having)
+        return nobody(f"it ends in the login of {whose}, but another name stands before that")
     return _NO_LOGIN if _PERSON.fullmatch(name) and not is_lone else None
 
 
 def _is_written(words: list[str], student: Student) -> bool:
     """Whether ILIAS may write a student's last and first name so, parted at underscores."""
-    if not (student.first_name or student.last_name):
-        return len(words) == 2
+    if not (student.first_name and student.last_name):
+        return len(words) == 2  # then the rest is all of the login
     own = f"{student.last_name}_{student.first_name}".split("_")
     spellings = (letters, plain_letters, _plain_in_ilias)
     return any([*map(one, own)] == [*map(one, words)] for one in spellings)
@@ -156,7 +161,8 @@ def _repositories(signs: Signs, names: Iterable[str], slugs: Collection[str]) ->
         )
         for beginning in readings.keys() - excluded:
             start = beginning[:-1]
-            is_sure = len(having[beginning]) > 1 or not re.search("[-_]", start) or start in slugs
+            is_one = start in slugs or not re.search("[-_]", start)
+            is_sure = len(having[beginning]) > 1 or (is_one and small(name) not in signs.logins)
             if is_sure and all(having[one] <= having[beginning] for one in readings):
                 found[name] = only(readings[beginning], f"the name {name[len(beginning) :]}")
     return found

@@ -451,6 +451,21 @@ def test_how_the_lms_knows_each_student_is_remembered(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("match", "kept"), [((), False), (("Ada Lovelace_1=ada",), True)])
+def test_a_number_that_came_with_a_name_alone_goes_with_the_work_that_it_was_of(
+    tmp_path: Path, match: tuple[str, ...], kept: bool
+) -> None:
+    root = course(tmp_path / "course")
+    collected(root, (MOODLE.format("Ada Lovelace_1"), NOTEBOOK), match=match)
+    by_mail = tmp_path / "mail" / "ada" / f"{SLUG}.ipynb"
+    by_mail.parent.mkdir(parents=True)
+    for text, known in ((NOTEBOOK, True), (NOTEBOOK + " ", kept)):
+        by_mail.write_text(text)
+        where = load_course(root)
+        collect(where, by_mail.parents[1], select_lessons(root), read_roster(where))
+        assert ("ada" in lms_students(where, SLUG)) is known
+
+
 def test_people_read_what_became_of_everything(tmp_path: Path) -> None:
     found = collected(
         course(tmp_path),

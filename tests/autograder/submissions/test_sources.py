@@ -885,7 +885,7 @@ def test_where_a_login_of_ilias_is_known_no_name_counts(root: Path, tmp_path: Pa
     names = ("Lovelace_Ada_guest77_1/x.ipynb", "Lee_Kim_klee_2/x.ipynb", "Bee_Bob_bobby_3/x.ipynb")
     found = taken_in(root, files(tmp_path / "sub", *names))
     assert not found.taken
-    assert all("a login in lms_user_id" in one.reason for one in found.unmatched)
+    assert all("its login is not in lms_user_id" in one.reason for one in found.unmatched)
     found = taken_in(root, tmp_path / "sub", "sub/Lovelace_Ada_guest77_1=ada")
     assert students(found) == {"ada": "new"}
     (root / "students.csv").write_text("id,first_name,last_name,email,lms_user_id\n" + people)
