@@ -22,9 +22,9 @@ def add_commands(commands: Commands) -> None:
         help=f"take in submissions: the zip of {TITLES}, any folder or archive; or marking sheets",
         description="Put each notebook of a submission archive into submitted/, under the student "
         f"whom its name means: as {TITLES} writes it, or by a folder that is called after a "
-        "student's id, lms_user_id, address or name, as in ILIAS's archives and in repositories of "
-        "GitHub Classroom. What cannot be matched or taken is listed with the reason. An "
-        "earlier submission is kept in .autograder/earlier/. The same archive can be collected "
+        "student's id, lms_user_id, address or name; in ILIAS's archives and in repositories of "
+        "GitHub Classroom by the login. What cannot be matched or taken is listed with the reason. "
+        "An earlier submission is kept in .autograder/earlier/. The same archive can be collected "
         "again: what is there already is left as it is. With --marks take in the sheets on which "
         "the questions in words were marked.",
     )

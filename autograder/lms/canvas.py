@@ -22,18 +22,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autograder.console import points
-from autograder.lms.interface import ARCHIVES, ArchiveName, GradeLine, Lms, Owner, letters
+from autograder.lms.interface import (
+    ARCHIVES,
+    ArchiveName,
+    GradeLine,
+    Lms,
+    Owner,
+    is_number,
+    letters,
+)
 
 if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
 _NAME = re.compile(
-    r"(?:(?P<name>(?!LATE_).*?)_)??(?:(?P<late>LATE)_)?(?P<number>\d+|anon_[A-Za-z0-9]+)_"
-    r"(?:(?P<file>\d+)_(?P<rest>.*)|(?:text|link)\.html)"
+    r"(?:(?P<name>.*?)_)??(?:(?P<late>LATE)_)?(?P<number>[0-9]+|anon_[A-Za-z0-9]+)_"
+    r"(?:(?P<file>[0-9]+)_(?P<rest>.*)|(?:text|link)\.html)"
 )
 # Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.  The
 # year and month of a date are none: where there are so many users, there were never so few files.
-_NUMBERS = re.compile(r"_(?!(?:19|20)\d\d_(?:[1-9]|1[0-2])_)(?=([1-9]\d*)_([1-9]\d*)_)")
+_NUMBERS = re.compile(r"_(?!(?:19|20)[0-9]{2}_(?:[1-9]|1[0-2])_)(?=([1-9][0-9]*)_([1-9][0-9]*)_)")
+_DATE = re.compile(r"(?:19|20)[0-9]{2}_[0-9]{1,2}(?:_[0-9]{1,2})?(?=_)")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
@@ -55,7 +64,7 @@ class Canvas(Lms):
 
         Canvas names files, no folders. What has anything below it is a learner's own archive, or
         the name of their file had a slash in it, or began with one. Where no name comes first, it
-        is neither, but a folder such as 2026_01_15.
+        is neither, but a folder such as 2026_01_15, unless a name of digits may come first.
         """
         found = _NAME.fullmatch(path[0])
         if found is None or (len(path) > 1 and not _is_files(found)):
@@ -96,7 +105,9 @@ def _others(found: re.Match[str], file: str) -> Iterable[ArchiveName]:
 def _is_files(found: re.Match[str]) -> bool:
     """Whether a folder in the form of a file's name is one: it bears the name of a person."""
     is_person = found["name"] is not None or found["number"].startswith("anon_")
-    return is_person or found[0].lower().endswith(ARCHIVES)
+    date = _DATE.match(found[0])
+    others = _NUMBERS.search(found[0], date.end() if date else 0)
+    return is_person or others is not None or found[0].lower().endswith(ARCHIVES)
 
 
 def _rows(one: GradeLine) -> list[list[str]]:
@@ -104,7 +115,7 @@ def _rows(one: GradeLine) -> list[list[str]]:
         return []
     name = ", ".join(filter(None, [one.last_name, one.first_name])) or one.student
     # The column may hold names on GitHub as well.
-    number = one.lms_user_id if one.lms_user_id.isdecimal() else one.number
+    number = one.lms_user_id if is_number(one.lms_user_id) else one.number
     return [[name, number, "", one.student, "", points(one.score)]]
 
 

@@ -12,17 +12,21 @@ from pathlib import Path
 import msgspec
 
 from autograder.course_directory import CourseDirectory
-from autograder.lms.interface import ArchiveName
 from autograder.records.journal import write_json
 
 
 class LmsStudent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A student as an LMS knows them; `file_id` is Canvas's number of what they handed in."""
+    """A student as an LMS knows them.
+
+    `file_id` is Canvas's number of what they handed in.  `by_name` is true where only the name said
+    that it is this student, and people choose their names.
+    """
 
     lms: str
     name: str
     number: str
     file_id: str = ""
+    by_name: bool = False
 
 
 def lms_students(course: CourseDirectory, lesson: str) -> dict[str, LmsStudent]:
@@ -34,21 +38,26 @@ def lms_students(course: CourseDirectory, lesson: str) -> dict[str, LmsStudent]:
         return {}
 
 
-def remember(course: CourseDirectory, lesson: str, people: Mapping[str, ArchiveName]) -> None:
+def remember(course: CourseDirectory, lesson: str, people: Mapping[str, LmsStudent | None]) -> None:
     """Keep how the LMS knows each student who handed in.
+
+    Work that comes in another way takes the place of what a name alone said to be theirs: the page
+    on it must not go to whoever bore that name.
 
     Args:
         course: Its state directory keeps it.
-        lesson: Of which the archive was.
-        people: Student → the name of their notebook in it; who is not among them stays known.
+        lesson: Of which the submissions are.
+        people: Those whose work was taken; None where their number is not known. Others stay known.
     """
-    known = lms_students(course, lesson) | {one: _known(named) for one, named in people.items()}
-    if people:
+    before = lms_students(course, lesson)
+    known = dict(before)
+    for student, seen in people.items():
+        if seen is not None:
+            known[student] = seen
+        elif student in known and known[student].by_name:
+            del known[student]
+    if known != before:
         write_json(_people_path(course, lesson), msgspec.to_builtins(dict(sorted(known.items()))))
-
-
-def _known(named: ArchiveName) -> LmsStudent:
-    return LmsStudent(named.owner.lms, named.owner.name, named.owner.number, named.file_id)
 
 
 def _people_path(course: CourseDirectory, lesson: str) -> Path:

@@ -170,6 +170,15 @@ class Lms(ABC):
         """
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number as an LMS writes it; other scripts' digits are a learner's.
+
+    >>> is_number("111"), is_number("\u0661\u0661\u0661"), is_number("")
+    (True, False, False)
+    """
+    return text.isascii() and text.isdecimal()
+
+
 def letters(text: str) -> str:
     """The letters and digits of a name in lower case: what every LMS leaves of it.
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
 _NAME = re.compile(
-    r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<rest>.*))?"
+    r"(?P<name>.+?)_(?P<number>[0-9]+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<rest>.*))?"
 )
 # Twice: the other one stands in the name of a file, or in that of a learner, who chooses both.
-_NUMBER = re.compile(r"_\d+_assignsubmission_")
+_NUMBER = re.compile(r"_[0-9]+_assignsubmission_")
 _UNCLEAR = (
     "its name holds two numbers of participants, of which a learner may have written one: see in "
     "Moodle whose it is, and say so by --match"
@@ -45,7 +45,7 @@ _HEADINGS = (
 
 def _participant(row: Mapping[str, str], zone: tzinfo | None) -> Participant:
     return Participant(
-        number=re.sub(r"\D", "", row["Identifier"]),
+        number=re.sub(r"[^0-9]", "", row["Identifier"]),
         name=row["Full name"],
         email=row.get("Email address", ""),
         submitted_at=_moment(row.get("Last modified (submission)", ""), zone),

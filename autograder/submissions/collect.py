@@ -16,13 +16,14 @@ from pathlib import Path
 from autograder.console import Progress, json_text, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import Lesson
-from autograder.lms.identities import remember
-from autograder.lms.interface import ArchiveName, Owner
+from autograder.lms.identities import LmsStudent, remember
+from autograder.lms.interface import Owner
 from autograder.records.journal import only_grader
 from autograder.submissions.archive import ArchiveError
 from autograder.submissions.candidates import Candidate, Left, read_candidates
 from autograder.submissions.handing_in import State, forget_staged, hand_in
 from autograder.submissions.matching import FOLDER, Roster, read_roster
+from autograder.submissions.signs import Match
 
 _OTHERS = 3  # notebooks that a reason names beside its own
 _NUMBER_UNKNOWN = (
@@ -230,7 +231,8 @@ def _decide(
         for owner in sorted(owners)
         if matches[owner].student is None
     )
-    return Collected(_write(course, roster, single, parts, progress), unmatched, tuple(refused))
+    taken = _write(course, roster, matches, single, parts, progress)
+    return Collected(taken, unmatched, tuple(refused))
 
 
 def _twice(one: Candidate, several: Sequence[Candidate]) -> str:
@@ -244,31 +246,31 @@ def _twice(one: Candidate, several: Sequence[Candidate]) -> str:
 def _write(
     course: CourseDirectory,
     roster: Roster,
+    matches: Mapping[Owner, Match],
     single: Mapping[tuple[str, str], Sequence[Candidate]],
     parts: Mapping[str, Sequence[str]],
     progress: Progress,
 ) -> tuple[CollectedNotebook, ...]:
     taken = []
-    people: dict[str, dict[str, ArchiveName]] = defaultdict(dict)
+    people: dict[str, dict[str, LmsStudent | None]] = defaultdict(dict)
     progress.expect(len(single))
     for (student, lesson), found in sorted(single.items()):
         first, staged = found[0], {one.part: one.notebook for one in found}
         notes = [note for one in found for note in one.notes]
-        if first.named.owner.lms != FOLDER:
-            number = roster.number_of(student)
-            told = [known for one in found if (known := one.named.of_number(number))]
-            if told:
-                people[lesson][student] = told[0]
-            else:
-                notes.append(_NUMBER_UNKNOWN)
+        seen = _seen(found, matches, roster.number_of(student))
+        if seen is None and first.named.owner.lms != FOLDER:
+            notes.append(_NUMBER_UNKNOWN)
         moment = roster.submitted_at(first.named.owner) or _latest(found)
         others = [name for name in parts[lesson] if name not in staged]
+        state = hand_in(course, student, lesson, staged, moment, others)
+        if seen is not None or state != "unchanged":
+            people[lesson][student] = seen
         taken.append(
             CollectedNotebook(
                 student,
                 lesson,
                 ", ".join(one.file for one in found),
-                hand_in(course, student, lesson, staged, moment, others),
+                state,
                 any(one.named.late for one in found),
                 moment.isoformat() if moment else None,
                 tuple(dict.fromkeys(notes)),
@@ -278,6 +280,24 @@ def _write(
     for lesson, names in people.items():
         remember(course, lesson, names)
     return tuple(taken)
+
+
+def _seen(
+    found: Iterable[Candidate], matches: Mapping[Owner, Match], number: str
+) -> LmsStudent | None:
+    """How the LMS knows the student whose these are; None where their names do not tell.
+
+    Args:
+        found: What one student handed in.
+        matches: Whom the owners mean.
+        number: The student's in students.csv; empty where it has none.
+    """
+    for one in found:
+        named = one.named.of_number(number)
+        if named is not None:
+            who, by_name = named.owner, matches[one.named.owner].by_name
+            return LmsStudent(who.lms, who.name, who.number, named.file_id, by_name)
+    return None
 
 
 def _latest(found: Iterable[Candidate]) -> datetime | None:

@@ -18,6 +18,8 @@ from functools import cached_property
 from autograder.lms import read_name
 from autograder.lms.interface import ARCHIVES, ArchiveName, Owner
 from autograder.submissions.matching import FOLDER, Roster
+from autograder.submissions.people import NOBODY, people
+from autograder.submissions.signs import Match
 
 _NAMED = (".ipynb", *ARCHIVES)  # files whose own names may say whose they are
 _ENDING = re.compile(f"({'|'.join(map(re.escape, sorted(_NAMED, key=len)[::-1]))})$", re.I)
@@ -43,7 +45,7 @@ class _Level:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.below: dict[str, _Level] = {}
-        self.people: dict[str, str] | None = None
+        self.people: dict[str, Match] | None = None
 
 
 class Owners:
@@ -118,12 +120,12 @@ class Owners:
         written = self._written(place)
         folder = self._by_folder(place, written)
         asked = written.at if written and not folder else len(place.path)
-        at, student = self._by_hand(place.path[:asked]) or folder or (0, None)
-        if student is None:
+        found = self._by_hand(place.path[:asked]) or folder
+        if found is None:
             return written or ArchiveName(Owner(FOLDER, _nobodys(place), ""), place.path[-1])
-        name = student or "/".join(place.path[: at + 1])
-        doubt = "" if student else self._roster.folder_name(self._name(place, at)).doubt
-        return ArchiveName(Owner(FOLDER, name, "", doubt), place.path[-1], at=at)
+        at, match = found
+        name = match.student or "/".join(place.path[: at + 1])
+        return ArchiveName(Owner(FOLDER, name, "", match.reason), place.path[-1], at=at)
 
     def _written(self, place: Place) -> ArchiveName | None:
         return read_name(place.path, place.outside, self._several)
@@ -140,27 +142,30 @@ class Owners:
         part = place.path[at]
         return part if at < place.outside - 1 else without_lessons(part, self._slugs)
 
-    def _by_hand(self, path: tuple[str, ...]) -> tuple[int, str] | None:
+    def _by_hand(self, path: tuple[str, ...]) -> tuple[int, Match] | None:
         """The part for which a person has said whose it is, and the student."""
         if not self._roster.chosen:
             return None
         for at in range(len(path)):
             student = self._roster.chosen.get("/".join(path[: at + 1]))
             if student is not None:
-                return at, student
+                return at, Match(student)
         return None
 
-    def _by_folder(self, place: Place, written: ArchiveName | None) -> tuple[int, str] | None:
-        """The part that stands at the level of people, and the student; empty where it is nobody.
+    def _by_folder(self, place: Place, written: ArchiveName | None) -> tuple[int, Match] | None:
+        """The part that stands at the level of people, and whom it means.
 
         Where an LMS has written a name, only what stands above it is asked.
         """
         level = self._top
         for at in range(written.at if written else place.outside):
             if level.people is None:
-                level.people = self._roster.people(level.names, self._slugs)
+                is_source = level is self._top
+                level.people = people(
+                    self._roster.signs, level.names, self._slugs, is_source=is_source
+                )
             if level.people:
-                return at, level.people.get(self._name(place, at), "")
+                return at, level.people.get(self._name(place, at), NOBODY)
             level = level.below[place.path[at]]
         return None
 

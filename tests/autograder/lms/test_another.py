@@ -60,7 +60,8 @@ def test_its_archive_is_taken_by_its_own_list_of_members(course: Path) -> None:
     assert main.main([*words, "--course", str(course)]) == 0
     assert (course / "submitted" / "ada1" / SLUG / f"{SLUG}.ipynb").is_file()
     known = json.loads((course / ".autograder" / "lms" / f"{SLUG}.json").read_text())
-    assert known == {"ada1": {"lms": "ilias", "name": "ada", "number": "77", "file_id": ""}}
+    who = {"lms": "ilias", "name": "ada", "number": "77", "file_id": "", "by_name": False}
+    assert known == {"ada1": who}
 
 
 def test_its_grades_and_pages_are_written_in_its_form(course: Path) -> None:

@@ -170,7 +170,7 @@ UNCLEAR = "can be read in several ways"
         ("lovelaceada_111_99_777_503_x.ipynb", None, UNCLEAR),  # or somebody's who is no student
         ("lovelaceada_111_222_333_x.ipynb", None, UNCLEAR),  # or she is called lovelaceada_111
         ("leekim_LATE_222_9_lovelaceada_111_7_x.ipynb", None, UNCLEAR),
-        ("anon_Xy12z_67890_foo_111_222_x.ipynb", None, "it carries no name"),
+        ("anon_Xy12z_67890_foo_111_222_x.ipynb", None, "the lms_user_id anon_Xy12z"),
     ],
 )
 def test_numbers_that_a_learner_wrote_make_nothing_anothers_on_canvas(

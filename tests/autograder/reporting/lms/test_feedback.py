@@ -245,6 +245,7 @@ def test_what_collect_remembers_lasts(tmp_path: Path, canvas: CourseDirectory) -
         "name": "lovelaceada",
         "number": "501",
         "file_id": "901",
+        "by_name": True,
     }
 
 

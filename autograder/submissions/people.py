@@ -1,0 +1,213 @@
+"""Whom the names of folders and files mean that stand beside one another in a source.
+
+They are read in one form: as ILIAS, GitHub Classroom or nbgrader writes them, or an instructor.
+Learners choose logins and names, and may choose another's id or name.  So what ILIAS or GitHub has
+written goes by the logins of students.csv, where it has any.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from html.entities import codepoint2name
+
+from autograder.lms.interface import is_number, letters, plain_letters
+from autograder.submissions.class_list import Student
+from autograder.submissions.signs import Match, Signs, nobody, only, small
+
+NOBODY = nobody("none of its names is a student's id, lms_user_id, address or name")
+_LONG_NUMBER = 5  # digits
+_ILIAS = re.compile(r"(?P<last>.*)_(?P<first>[^_]*)_(?P<login>[^_]+)_[0-9]+", re.S)
+_PERSON = re.compile(r"[^0-9]+_.+_[0-9]+", re.S)  # 2026_27_x_1 is none
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_OF_CLASSROOM = "submissions"  # ps1-submissions holds the repositories of ps1
+_NO_LOGIN = nobody("it looks like a folder of ILIAS, and its login is not in lms_user_id")
+_NO_USER = nobody(
+    "it looks like a repository on GitHub, or stands beside such, and what follows their common "
+    "beginning is no user's name in lms_user_id"
+)
+
+
+def people(
+    signs: Signs, names: Iterable[str], slugs: Iterable[str] = (), *, is_source: bool = False
+) -> dict[str, Match]:
+    """Each name → whom it means; empty where none is a person's, known or not.
+
+    Args:
+        signs: Of the students.
+        names: All that stand beside one another.
+        slugs: Of lessons, whose names an assignment may have.
+        is_source: Whether a name that is alone may be the source's own.
+    """
+    names, slugs = sorted(set(names)), {small(one) for one in slugs}
+    inbound = {one: one.split("+")[0] for one in names if _is_inbound(one)}
+    others = [one for one in names if one not in inbound]
+    whole = {one for one in others if small(one) in signs.exact}
+    users = {one for one in whole if _is_login_alone(signs, one)}
+    whole -= users
+    repositories = _repositories(signs, [one for one in others if one not in whole], slugs)
+    sure = [one for one in repositories.values() if one.student]
+    if users <= repositories.keys() or 2 * len(sure) > len(others):
+        users = set()  # where Ada's repository is ps1-adalove, Kim may be called that
+    mostly_logins = 2 * len(users | repositories.keys()) > len(others)
+    is_lone = is_source and len(names) == 1
+    found: dict[str, Match | None] = {}
+    for name in names:
+        if name in inbound:
+            found[name] = _by_sign(signs, inbound[name], beside_logins=False)
+        elif name in users or (name in whole and not mostly_logins):
+            found[name] = _by_sign(signs, name, beside_logins=False)
+        elif _ILIAS.fullmatch(name) and name not in whole:
+            found[name] = _in_ilias(signs, name, is_lone=is_lone)
+        elif name in repositories:
+            found[name] = repositories[name]
+        elif mostly_logins:
+            found[name] = _NO_USER
+        else:
+            found[name] = _by_sign(signs, name, beside_logins=bool(users or repositories)) or (
+                _NO_USER if _may_be_repository(signs, name, () if is_lone else slugs) else None
+            )
+    if not any(found.values()):
+        return {}
+    return {name: one or NOBODY for name, one in found.items()}
+
+
+def _is_inbound(name: str) -> bool:
+    """Whether nbgrader's exchange has written it: student+lesson+time+number."""
+    return name.count("+") > 1 and not _ILIAS.fullmatch(name)
+
+
+def _is_login_alone(signs: Signs, name: str) -> bool:
+    sign = small(name)
+    return sign in signs.logins and len(signs.exact[sign]) == 1 and name not in signs.ids
+
+
+def _by_sign(signs: Signs, name: str, *, beside_logins: bool) -> Match | None:
+    """Whom an id, a login, an address or a name means; None for nobody."""
+    bare = name.strip("-_ ")  # the name of a notebook has lost that of its lesson
+    if bare != name and is_number(bare) and len(bare) < _LONG_NUMBER:
+        return None  # 01-tiny-1 is nobody's
+    exact = signs.exact.get(small(name)) or signs.exact.get(small(bare))
+    if exact:
+        return only(exact, f"the id, lms_user_id or address {bare}")
+    named = signs.named(bare)
+    if not named:
+        return None
+    alike = {*signs.by_letters.get(letters(bare), ()), *named}
+    if len(alike) > 1:
+        return only(sorted(alike), f"the id, lms_user_id, address or name {bare}")
+    login = signs.ids[named[0]].lms_user_id
+    if beside_logins and small(login) in signs.logins and " " not in bare:
+        return nobody(f"{named[0]} has this name, but {login} for lms_user_id")
+    return Match(named[0], by_name=True)
+
+
+def _in_ilias(signs: Signs, name: str, *, is_lone: bool) -> Match | None:
+    """Whom a folder of ILIAS means: last name, first name, login, the user's number.
+
+    Each of the three may hold underscores, so a login alone may be the end of another.
+    """
+    if not signs.logins:
+        parts = _ILIAS.fullmatch(name)
+        named = signs.named(f"{parts['first']} {parts['last']}") if parts else []
+        return only(named, "this name", by_name=True) if named else None
+    words = name.split("_")[:-1]
+    ends = {at: signs.logins.get(small("_".join(words[at:])), []) for at in range(1, len(words))}
+    having = [(at, one) for at, whose in ends.items() for one in whose]
+    found = [one for at, one in having if _is_written(words[:at], signs.ids[one])]
+    if found:
+        return only(found, "this login")
+    if having:
+        whose = ", ".join(one for _, one in having)
+        return nobody(f"it ends in the login of {whose}, but another name stands before that")
+    return _NO_LOGIN if _PERSON.fullmatch(name) and not is_lone else None
+
+
+def _is_written(words: list[str], student: Student) -> bool:
+    """Whether ILIAS may write a student's last and first name so, parted at underscores."""
+    if not (student.first_name and student.last_name):
+        return len(words) == 2  # then the rest is all of the login
+    own = f"{student.last_name}_{student.first_name}".split("_")
+    spellings = (letters, plain_letters, _plain_in_ilias)
+    return any([*map(one, own)] == [*map(one, words)] for one in spellings)
+
+
+def _plain_in_ilias(name: str) -> str:
+    """The letters of a name as ILIAS writes it (getASCIIFilename in class.ilFileUtils.php)."""
+    small_letters = unicodedata.normalize("NFC", name).casefold().translate(_UMLAUTS)
+    return letters("".join(codepoint2name.get(ord(one), one)[0] for one in small_letters))
+
+
+def _repositories(signs: Signs, names: Iterable[str], slugs: Collection[str]) -> dict[str, Match]:
+    """Whom those names mean that end in a login: `assignment-login`, as GitHub Classroom writes.
+
+    All repositories of an assignment begin alike.  Of several such beginnings of one name the one
+    counts that the others have, too; by itself, a name says nothing if it has two hyphens.
+    """
+    read = {one: readings for one in names if (readings := _readings(signs, one))}
+    having: dict[str, set[str]] = defaultdict(set)  # beginning → the names that have it
+    for name, readings in read.items():
+        for beginning in readings:
+            having[beginning].add(small(name))
+    excluded = _excluded(having, slugs)
+    found: dict[str, Match] = {}
+    for name, readings in read.items():
+        whose = sorted({one for ids in readings.values() for one in ids})
+        found[name] = nobody(
+            f"it ends in the user's name of {', '.join(whose)}, and what stands before that is not "
+            "surely the assignment"
+        )
+        for beginning in readings.keys() - excluded:
+            start = beginning[:-1]
+            is_one = start in slugs or not re.search("[-_]", start)
+            is_sure = len(having[beginning]) > 1 or (is_one and small(name) not in signs.logins)
+            if is_sure and all(having[one] <= having[beginning] for one in readings):
+                found[name] = only(readings[beginning], f"the name {name[len(beginning) :]}")
+    return found
+
+
+def _readings(signs: Signs, name: str) -> dict[str, list[str]]:
+    """What may be the assignment in the name of a repository → whose login the rest is."""
+    lower = small(name)
+    cuts = (one.end() for one in re.finditer("[-_]", lower) if one.start())
+    return {lower[:at]: signs.logins[lower[at:]] for at in cuts if lower[at:] in signs.logins}
+
+
+def _excluded(having: Mapping[str, set[str]], slugs: Collection[str]) -> set[str]:
+    """The beginnings that are not the assignment, of any two of which one begins as the other.
+
+    The longer one may be the assignment's and the start of a user's name, or the assignment's with
+    the shorter one read out of a user's name.
+    """
+    excluded: set[str] = set()
+    for longer, names in having.items():
+        for cut in re.finditer("[-_]", longer[:-1]):
+            shorter = longer[: cut.end()]
+            others = having.get(shorter, set())
+            if shorter not in having:
+                continue
+            if names < others or not all(one.startswith(longer) for one in others):
+                excluded.add(longer)
+            elif len(names) > len(others) or longer[:-1] in slugs:
+                excluded.add(shorter)
+            else:
+                excluded |= {shorter, longer}
+    return excluded
+
+
+def _may_be_repository(signs: Signs, name: str, slugs: Iterable[str]) -> bool:
+    """Whether a name looks like a repository, of somebody whom it need not tell.
+
+    It ends in a student's sign, which is anybody's on GitHub; the number of a week is none.  Or it
+    begins with a lesson, where the class has names on GitHub.
+    """
+    lower = small(name)
+    ends = (lower[one.end() :] for one in re.finditer("[-_]", lower))
+    if any(e in signs.exact and (len(e) >= _LONG_NUMBER or not is_number(e)) for e in ends):
+        return True
+    rests = (lower.removeprefix(f"{one}-") for one in slugs)
+    return bool(signs.logins) and any(
+        rest not in ("", lower, _OF_CLASSROOM) and lower not in slugs for rest in rests
+    )
