@@ -68,8 +68,18 @@ def answered(name: str) -> dict[str, Any]:
     return made
 
 
-def test_there_are_eleven_of_them() -> None:
-    assert len(NAMES) == len(set(NAMES)) == 11
+def test_there_are_thirteen_of_them() -> None:
+    assert len(NAMES) == len(set(NAMES)) == 13
+
+
+def test_arguments_are_copied_or_called_where_there_is_one_to_call() -> None:
+    given = [1, 2]
+    (copied, *_) = answered("copied arguments")["double"](given)
+    assert copied == given and copied is not given
+    called = answered("a call of an argument")["double"]
+    assert called(lambda: "called") == "called"
+    with pytest.raises(StopIteration):
+        called(3)
 
 
 def test_by_heart_is_what_the_visible_checks_ask_directly_or_by_a_probe_and_nothing_else() -> None:

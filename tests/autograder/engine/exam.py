@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.engine import EngineRunner, Limits
 from autograder.lessons.model import Lesson, read_lesson
+from autograder.lessons.regions import HIDDEN, split_regions
 from autograder.records.model import ExerciseRecord
 from autograder.records.runner import Job, Outcome
 from tests.machine import require
@@ -109,13 +110,21 @@ def write_lesson(root: Path, cells: list[Cell], **files: str) -> Lesson:
 
 
 def hand_in(root: Path, lesson: Lesson, cells: list[Cell] | bytes, student: str = "kim") -> Job:
-    """The job of a submission with these cells, or of these bytes."""
+    """The job of a submission with these cells, tests as they are handed out, or of these bytes."""
     folder = root / "submitted" / student / SLUG
     folder.mkdir(parents=True)
     path = folder / f"{SLUG}.ipynb"
-    text = cells if isinstance(cells, bytes) else json.dumps(notebook(cells)).encode()
-    path.write_bytes(text)
+    if not isinstance(cells, bytes):
+        cells = json.dumps(notebook([_as_handed_out(cell) for cell in cells])).encode()
+    path.write_bytes(cells)
     return Job(student, lesson, path, folder)
+
+
+def _as_handed_out(cell: Cell) -> Cell:
+    if not cell["metadata"].get("nbgrader", {}).get("grade"):
+        return cell
+    visible, _ = split_regions("".join(cell["source"]), HIDDEN)
+    return {**cell, "source": "\n".join(visible)}
 
 
 def engine(patient: bool = False, *, every_cell: bool = False) -> EngineRunner:
