@@ -16,6 +16,7 @@ import nbformat
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.grading.pipeline import GradingResult, grade
 from autograder.lessons.model import Lesson, find_lesson
+from autograder.lessons.regions import HIDDEN, split_regions
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.nbgrader_bridge.registration import register
 from autograder.records.model import CheckRecord, ExerciseRecord, Status, SubmissionRecord, total
@@ -50,10 +51,11 @@ def deep_folder(folder: Path) -> None:
 
 
 def answered(**answers: str) -> dict[str, Any]:
-    """The tiny notebook with these answers in its solution cells."""
+    """The tiny notebook as it is handed out, with these answers in its solution cells."""
     notebook = tiny.notebook()
     for cell in notebook["cells"]:
-        cell["source"] = answers.get(cell["id"], cell["source"])
+        visible, _ = split_regions("".join(cell["source"]), HIDDEN)
+        cell["source"] = answers.get(cell["id"], "\n".join(visible))
     return notebook
 
 

@@ -146,9 +146,12 @@ def test_nbgrader_makes_its_own_feedback_from_our_notebooks(stock: CourseDirecto
 
 def test_a_set_up_cell_that_fails_is_never_a_zero(tmp_path: Path) -> None:
     course, _ = classroom(tmp_path)
-    text = json.dumps(tiny.notebook()).replace("import torch\\n", "import no_such_module\\n", 1)
-    tiny.write(tmp_path, text)
-    hand_in(tmp_path, "ada", json.loads(text))
+    source, own = (
+        json.dumps(one).replace("import torch\\n", "import no_such_module\\n", 1)
+        for one in (tiny.notebook(), answered())
+    )
+    tiny.write(tmp_path, source)
+    hand_in(tmp_path, "ada", json.loads(own))
     done = graded(course, StockRunner())  # type: ignore[arg-type]
     assert done.records[0].status is Status.INFRASTRUCTURE
     assert "setup failed: ModuleNotFoundError" in done.records[0].notes[0]
