@@ -83,7 +83,7 @@ class Bounds:
     own_nbytes: int = OWN_NBYTES
     archive_s: float = 10.0
     own_s: float = 30.0
-    total_s: float = 120.0
+    total_s: float = 60.0
 
     def of_own(self) -> Bounds:
         """The bounds of what is one owner's."""
