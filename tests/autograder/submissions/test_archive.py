@@ -256,7 +256,7 @@ def test_the_files_of_one_owners_archives_are_counted_together(tmp_path: Path) -
 def test_what_is_read_of_an_archive_inside_by_itself_is_as_much_as_of_a_folder() -> None:
     own = Bounds().of_own()
     assert (own.files, own.total_nbytes) == (10_000, 512 * 2**20)
-    assert (own.archive_s, own.total_s, Bounds().total_s) == (10, 30, 120)
+    assert (own.archive_s, own.total_s, Bounds().total_s) == (10, 30, 60)
 
 
 def test_each_file_says_in_which_archive_it_lies(tmp_path: Path) -> None:
