@@ -87,7 +87,7 @@ for folder, _, files in sorted(os.walk(root)):
         "engine/protocol frames.py",
         "engine/sandbox init.py seccomp.py",
         "engine/student audit.py audit_rules.py capabilities.py cell_modes.py frozen_modules.py"
-        " integrity.py own_frames.py student_process.py thread_pools.py trusted_modules.py",
+        " integrity.py introspection.py student_process.py thread_pools.py trusted_modules.py",
     ]
 
 

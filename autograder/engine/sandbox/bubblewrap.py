@@ -264,7 +264,7 @@ STUDENT_SIDE = (
     "engine/student/cell_modes.py",
     "engine/student/frozen_modules.py",
     "engine/student/integrity.py",
-    "engine/student/own_frames.py",
+    "engine/student/introspection.py",
     "engine/student/student_process.py",
     "engine/student/thread_pools.py",
     "engine/student/trusted_modules.py",

@@ -14,7 +14,6 @@ every reply, under the signature.  Nobody honest needs any of it, and a person d
 from __future__ import annotations
 
 import ctypes
-import gc
 import hashlib
 import os
 import sys
@@ -26,10 +25,8 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from autograder.engine.protocol.frames import MAC_NBYTES
-from autograder.engine.student import own_frames
+from autograder.engine.student import introspection
 from autograder.engine.student.audit_rules import (
     CALLED,
     CONDUITS,
@@ -70,13 +67,13 @@ def install(
     own_cells = set[str]()
     answers, note = _answers(ticket, sessions, own_cells)
     trusted = list(trusted)
-    ours = frozenset({own_frames.frames_of_a_cell.__code__, *_lookers(trusted)})
+    own = (introspection.frames_of_a_cell, introspection.get_objects)
+    ours = frozenset({*(one.__code__ for one in own), *_lookers(trusted)})
     spaces = {id(vars(module)) for module in trusted}
     watch = _watcher(spaces, ours, libraries, own_cells)
     originals = dict[str, tuple[str, Callable[..., Any]]]()
     _add_hook(answers, note, watch, originals)
     _stand_before(originals)
-    vars(sys.modules["gc"])["get_objects"] = _objects()  # `gc` is a frozen copy here
 
     # Closures, not methods: a class is found by its base class, and then it can be changed.
     def ask(what: str, *arguments: Any) -> Any:
@@ -189,7 +186,7 @@ def _add_hook(
         except BaseException as error:
             return error, None
 
-    answers = {**answers, "call": call, "objects": _teller_of_objects(busy)}
+    answers = {**answers, "call": call}
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event == own:
@@ -206,24 +203,6 @@ def _add_hook(
     sys.addaudithook(hook)
 
 
-def _teller_of_objects(busy: list[bool]) -> Callable[[int | None], list[object]]:
-    """What `gc.get_objects` tells who looks for what keeps memory: tensors and modules."""
-    everything, kind_of = gc.get_objects, type
-    kinds_of, theirs = vars(type)["__mro__"].__get__, {torch.Tensor, torch.nn.Module}
-
-    def objects(generation: int | None) -> list[object]:
-        if generation is not None and type(generation) is not int:
-            raise TypeError("gc.get_objects() takes an int or None")  # its code is the learner's
-        busy.append(True)
-        try:
-            found = everything(generation)
-        finally:
-            busy.clear()
-        return [one for one in found if not theirs.isdisjoint(kinds_of(kind_of(one)))]
-
-    return objects
-
-
 def _stand_before(originals: dict[str, tuple[str, Callable[..., Any]]]) -> None:
     """Have functions noticed that raise no audit event, wherever a module has a name for them."""
     for module, name in GUARDED:
@@ -236,19 +215,6 @@ def _stand_before(originals: dict[str, tuple[str, Callable[..., Any]]]) -> None:
             space = getattr(other, "__dict__", {})
             for found in [key for key, value in space.items() if value is original]:
                 space[found] = guarded
-
-
-def _objects() -> FunctionType:
-    """`gc.get_objects` for a learner's cell: tensors and modules, and nothing of the grader's."""
-    audit, event_name = sys.audit, _EVENT
-
-    def get_objects(generation: int | None = None) -> list[object]:
-        box: list[Any] = []
-        audit(event_name, "objects", (generation,), box)
-        found: list[object] = box[0]
-        return found
-
-    return FunctionType(get_objects.__code__, {}, "get_objects", (None,), get_objects.__closure__)
 
 
 def _guarded(key: str) -> FunctionType:
@@ -288,13 +254,13 @@ def _watcher(
     """A function that says what a learner's code just did, None where it was somebody else."""
     frame_of, asks, is_plain = sys._getframe, _asker(trusted, libraries, own_cells), _is_plain
     string_at = ctypes.string_at.__code__
-    by_frames = {"sys._getframe", "object.__getattr__"}
+    ours_may = {"gc.get_objects", "sys._getframe", "object.__getattr__"}
 
     def watch(event: str, arguments: Any) -> str | None:
         # Some fifty times a request, and all that follows takes as long as reading 100 kB. Where
         # memory is read both frames count: what our code calls may be the learner's, and may read
         # by ctypes' own means. 0 to 2 are this function, `look` and the hook.
-        if event in by_frames and frame_of(3).f_code in ours:
+        if event in ours_may and frame_of(3).f_code in ours:
             return None
         by_address = event == "ctypes.string_at" and frame_of(3).f_code is string_at
         if by_address and frame_of(4).f_code in ours:
@@ -312,7 +278,7 @@ def _watcher(
 def _asker(  # noqa: C901 - closes over what it uses, which nobody can replace then
     trusted: set[int], libraries: tuple[str, ...], own_cells: set[str]
 ) -> Callable[[FrameType | None, str, Any], bool]:
-    conduits, own_files = CONDUITS, {__file__, own_frames.__file__}
+    conduits, own_files = CONDUITS, {__file__, introspection.__file__}
     known_name = lru_cache(maxsize=1_000)(lambda name: name.startswith(libraries))
 
     def is_library(name: str) -> bool:

@@ -89,22 +89,17 @@ class IntegrityCheck:
         versions = _versions(space for space, _ in self._fixed)
         words = [*versions, *map(_content_address, self._cells)]
         look = _reader(words, self._fixed, self._cells, tuple(each(_content, self._cells)))
-        look_at_some = _reader(_versions(space for space, _ in self._some), self._some)
-        compare, compare_some = _comparison(self._fixed, False), _comparison(self._some, True)
-        first, latest, has_versions, nothing = look(), [look_at_some()], bool(versions), b""
+        # No number comes twice: what was changed and put back is seen, too.
+        compared = _comparison([] if versions else self._fixed, self._some)
+        first = look()
 
         def intact() -> bool:
             try:
-                # No number comes twice: what was changed and put back is seen, too.
-                if look() != first or not (has_versions or compare(nothing, nothing)):
-                    return False
-                some = look_at_some()
-                if not has_versions or some != latest[0]:  # a name came to one, or nobody can say
-                    if not compare_some(some, latest[0]):
-                        return False
-                    latest[0] = some
-                return every(each(same, each(kind, objects), kinds)) and every(
-                    each(same, each(space_of, objects), held)
+                return (
+                    look() == first
+                    and compared()
+                    and every(each(same, each(kind, objects), kinds))
+                    and every(each(same, each(space_of, objects), held))
                 )
             except error:
                 return False
@@ -115,30 +110,24 @@ class IntegrityCheck:
 _Spaces = list[tuple[Any, tuple[str, ...]]]  # dictionaries, and the names that are looked at
 
 
-def _comparison(spaces: _Spaces, grows: bool) -> Callable[[bytes, bytes], bool]:
+def _comparison(fixed: _Spaces, some: _Spaces) -> Callable[[], bool]:
     """A function that tells whether the names of these spaces stand for what they do now.
 
-    Unless a space `grows`, no name may come to it either.
-    It is given the spaces' version numbers now and when they were last compared; where these are
-    the same, nobody has to look. Without such numbers it looks at all.
+    To a `fixed` space no name may come either.
     """
-    every, same, each, size, word = all, is_, map, len, _WORD_NBYTES
-    remembered = []
-    for at, (space, names) in enumerate(spaces):
-        part, look = slice(at * word, (at + 1) * word), space.__getitem__
-        counted = names if grows else space
-        remembered.append((part, look, names, tuple(map(look, names)), counted, len(counted)))
+    every, same, each, size = all, is_, map, len
+    counts = [(space, len(space)) for space, _ in fixed]
+    remembered = [
+        (space.__getitem__, names, tuple(map(space.__getitem__, names)))
+        for space, names in (*fixed, *some)
+    ]
 
-    def compare(now: bytes, then: bytes) -> bool:
-        return every(
-            [
-                size(counted) == count and every(each(same, each(look, names), was))
-                for at, look, names, was, counted, count in remembered
-                if not now or now[at] != then[at]
-            ]
+    def compared() -> bool:
+        return every([size(space) == count for space, count in counts]) and every(
+            [every(each(same, each(look, names), was)) for look, names, was in remembered]
         )
 
-    return compare
+    return compared
 
 
 _content, _space_of = attrgetter("cell_contents"), attrgetter("__dict__")

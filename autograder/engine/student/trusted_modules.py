@@ -9,6 +9,7 @@ other and in built-ins of their own.
 from __future__ import annotations
 
 import builtins
+import gc
 import inspect
 import os
 import sys
@@ -42,7 +43,7 @@ _SERVING = (
     "autograder.engine.student.audit",
     "autograder.engine.student.capabilities",
     "autograder.engine.student.cell_modes",
-    "autograder.engine.student.own_frames",
+    "autograder.engine.student.introspection",
     "autograder.engine.student.thread_pools",
     "autograder.engine.student.audit_rules",
 )
@@ -83,9 +84,9 @@ def load_trusted() -> Trusted:
     sys.modules.update(before)
     core = [module for name, module in mine.items() if name.startswith(_CORE)]
     frozen = freeze(core)
-    own_frames = mine["autograder.engine.student.own_frames"]
-    for name in ("currentframe", "stack"):
-        setattr(inspect, name, getattr(own_frames, name))
+    introspection = mine["autograder.engine.student.introspection"]
+    inspect.currentframe, inspect.stack = introspection.currentframe, introspection.stack
+    gc.get_objects = introspection.get_objects
     capabilities = _install_audit(mine)
     load_offered()
     return Trusted(mine, own, capabilities, frozen)

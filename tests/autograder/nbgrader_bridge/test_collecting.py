@@ -6,16 +6,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import parse_utc
-from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.nbgrader_bridge.exchange import TOKENS
+from tests.autograder.nbgrader_bridge.exchange_commands import SLUG, run_command
 
-ROOT = Path(__file__).parents[3]
-SLUG = "01-tiny"
 TIME = "2026-01-10 12:00:00 UTC"
 
 
@@ -32,15 +27,7 @@ def handed_in(root: Path, student: str, time: str = TIME) -> Path:
 
 def collect(root: Path) -> dict[str, str]:
     """What is in submitted/ once the command has run: paths of files, and their text."""
-    factory = PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config().ExchangeFactory
-    config = Config(ExchangeFactory=factory)
-    config.CourseDirectory.root = str(root)
-    config.CourseDirectory.course_id = "course"
-    config.CourseDirectory.assignment_id = SLUG
-    config.CourseDirectory.max_file_size = 100
-    config.Exchange.root = str(root / "exchange")
-    command = ExchangeFactory(config=config).Collect
-    command(coursedir=CourseDirectory(config=config), config=config).start()
+    run_command("Collect", root)
     submitted = root / "submitted"
     files = [one for one in submitted.rglob("*") if one.is_file()]
     return {one.relative_to(submitted).as_posix(): one.read_text() for one in files}

@@ -7,19 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange import ExchangeError, ExchangeFactory
+from nbgrader.exchange import ExchangeError
 from nbgrader.utils import notebook_hash
-from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.nbgrader_bridge.exchange import TOKENS
+from tests.autograder.nbgrader_bridge.exchange_commands import SLUG, run_command
 
 # nbgrader leaves a file open.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-ROOT = Path(__file__).parents[3]
-SLUG = "01-tiny"
 
 
 @pytest.fixture
@@ -36,15 +31,8 @@ def pages(tmp_path: Path) -> Path:
 
 def release(root: Path) -> dict[str, str]:
     """What is in the exchange once the command has run: names of pages, and their text."""
-    factory = PyFileConfigLoader("nbgrader_config.py", str(ROOT)).load_config().ExchangeFactory
-    config = Config(ExchangeFactory=factory)
-    config.CourseDirectory.root = str(root)
-    config.CourseDirectory.course_id = "course"
-    config.CourseDirectory.assignment_id = SLUG
-    config.Exchange.root = str(root / "exchange")
     (root / "exchange").mkdir(exist_ok=True)
-    command = ExchangeFactory(config=config).ReleaseFeedback
-    command(coursedir=CourseDirectory(config=config), config=config).start()
+    run_command("ReleaseFeedback", root)
     return released(root)
 
 

@@ -1,12 +1,14 @@
-"""`inspect.currentframe` and `inspect.stack` for a learner's cell: copies of its own frames.
+"""What `inspect` and `gc` tell a learner's cell: copies of its own frames; tensors and modules.
 
 Whoever asks in a cell which line or which function it is in gets the frames from there to the cell,
-and nothing that lies behind the cell: no frame of the grader's.  So nobody has to be asked about
-it.  A frame that was asked for in any other way is a real one, and is noticed.
+and nothing that lies behind the cell: no frame of the grader's.  Who looks for what keeps memory
+gets tensors and modules of all that there is.  So nobody has to be asked about it.  What was asked
+for in any other way is real, and is noticed.
 """
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import sys
@@ -14,11 +16,15 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["currentframe", "frames_of_a_cell", "stack"]
+import torch
+
+__all__ = ["currentframe", "frames_of_a_cell", "get_objects", "stack"]
 
 _frame_of, _kind_of_frame = sys._getframe, FrameType
 _outer_frames = inspect.getouterframes
 _real_frame, _real_stack = inspect.currentframe, inspect.stack
+_all_objects, _kinds_of = gc.get_objects, vars(type)["__mro__"].__get__
+_TOLD = frozenset({torch.Tensor, torch.nn.Module})
 _CELL, _GRADER = "<ipython-input-", os.path.join(Path(__file__).parents[2], "")
 
 
@@ -77,3 +83,10 @@ def stack(context: int = 1) -> Any:
     """The frames from the caller's outwards."""
     copy = frames_of_a_cell()
     return _real_stack(context)[1:] if copy is None else _outer_frames(copy, context)
+
+
+def get_objects(generation: int | None = None) -> list[object]:
+    """The tensors and modules among the objects that Python keeps track of."""
+    if generation is not None and type(generation) is not int:
+        raise TypeError("gc.get_objects() takes an int or None")  # its code is the learner's
+    return [one for one in _all_objects(generation) if not _TOLD.isdisjoint(_kinds_of(type(one)))]
