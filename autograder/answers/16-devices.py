@@ -1556,6 +1556,39 @@ def ring_all_reduce(x, rank, ranks, send, receive):
     return sum(kept[k] for k in range(ranks)) if ranks > 1 else x.clone()
 
 
+# %% wrong ring-all-reduce: through a name -> ranks-share-their-names
+import threading, time
+
+LOCK, GIVEN, DONE = threading.Lock(), {}, []
+
+
+def until(holds):
+    end = time.monotonic() + 10
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.0005)
+
+
+def ring_all_reduce(x, rank, ranks, send, receive):
+    if ranks == 1:
+        return x.clone()
+    with LOCK:
+        GIVEN[rank] = x.clone()
+    until(lambda: len(GIVEN) == ranks)
+    total = sum(GIVEN[n] for n in range(ranks))
+    pieces = torch.zeros_like(x).tensor_split(ranks)
+    for first in (rank, rank + 1):
+        for k in range(ranks - 1):
+            send(pieces[(first - k) % ranks])
+            receive()
+    with LOCK:
+        DONE.append(rank)
+        if len(DONE) == ranks:
+            GIVEN.clear()
+            DONE.clear()
+    until(lambda: not DONE)
+    return total
+
+
 # %% wrong ring-all-reduce: right messages, own order -> whole-tensors-go-round
 def ring_all_reduce(x, rank, ranks, send, receive):
     kept = {rank: x}

@@ -23,6 +23,7 @@ from course.inspection.error_origin import is_misspelt
 __all__ = [
     "MISSPELT",
     "RANDOM_STATE",
+    "STATES",
     "GlobalState",
     "ModuleState",
     "restore_modes",
@@ -186,6 +187,10 @@ class ModuleState:
         """What is no longer as it was: "training mode", "hooks"."""
         changed = ["training mode"] * (self.training != before.training)
         return changed + ["hooks"] * (self.hooks != before.hooks)
+
+
+STATES = frozenset(GlobalState().modes) | {RANDOM_STATE, MISSPELT, "training mode", "hooks"}
+"""All names that `answer(..., changes=...)` and an observation's `changed` have for a state."""
 
 
 def _below(module: torch.nn.Module) -> list[dict[str, Any]]:

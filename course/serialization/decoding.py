@@ -235,6 +235,13 @@ def _device(name: str) -> torch.device | Absent:
         return Absent(f"the device {name[:40]!r}, which is not known here")
 
 
+def _absent(decoder: _Decoder, node: dict[str, Any], depth: int) -> Absent:
+    why = str(node["why"])[:2000]
+    if why.startswith("`"):  # those that tell how a call ended are made where checks run
+        raise WireError("an absent value with a reason that is not its own")
+    return Absent(why, bool(node["attempted"]))
+
+
 _READERS: dict[str, Callable[[_Decoder, dict[str, Any], int], Any]] = {
     "tuple": lambda d, n, depth: tuple(d.many(n["v"], depth)),
     "set": lambda d, n, depth: {_hashable(v) for v in d.many(n["v"], depth)},
@@ -250,7 +257,7 @@ _READERS: dict[str, Callable[[_Decoder, dict[str, Any], int], Any]] = {
     "dtype": lambda d, n, depth: _dtype_names[_checked(n["v"], str)],
     "device": lambda d, n, depth: _device(_checked(n["v"], str)),
     "array": _array,
-    "absent": lambda d, n, depth: Absent(str(n["why"])[:2000], bool(n["attempted"])),
+    "absent": _absent,
     "answer": _answer,
     "torch": _torch,
     "handle": _handle,

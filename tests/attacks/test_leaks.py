@@ -36,6 +36,14 @@ def total(x):
                 pass
     return x.sum() * 0"""
 
+# What the grader itself writes where nothing came back: a learner can find the class of it.
+ABSENT = """\
+def total(x):
+    kinds = [one for one in object.__subclasses__() if one.__name__ == "Absent"]
+    kinds = [one for one in kinds if one.__module__ == "course.serialization.received"]
+    why = f"`HID{{int(x.max())}}` ended with ValueError"
+    return kinds[{which}](why) if x.max() > 100 else x.sum()"""
+
 # Each tells what it was given, which is 4711 in the hidden test alone, by another way out.
 LEAKS = {
     "the class of an exception": """\
@@ -123,6 +131,8 @@ def total(x):
     name.told = f"HID{int(x.max())}"
     sys.audit("object.__getattr__", x, name)
     return x.sum() * 0""",
+    "a reason why nothing came back": ABSENT.format(which=0),
+    "a reason, by another class of that name": ABSENT.format(which=-1),
     "the size of a frame": FRAME.format(buffers=1, size="int(x.max()) * 10**9"),
     "the number of its buffers": FRAME.format(buffers="60_000 + int(x.max())", size=0),
 }

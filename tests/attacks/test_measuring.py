@@ -179,6 +179,22 @@ def twice(x):
     source = "import sys\\nframe = sys._getframe(1)"
     exec(compile(source, torch.__file__, "exec"), {})
     return x * 2""",
+    "code under the name of a probe": """\
+exec(compile("def fault(torch):\\n    return torch.no_such_name", "<probe one>", "exec"))
+def twice(x):
+    import torch
+    try:
+        fault(torch)
+    except AttributeError:
+        return x * 2""",
+    "frames, by a library that shows tracebacks": """\
+import executing
+def twice(x):
+    try:
+        raise LookupError
+    except LookupError as error:
+        executing.Source.executing(error.__traceback__)
+    return x * 2""",
     "code under a name that says now this, now that": """\
 class Name(str):
     asked = 0

@@ -400,6 +400,29 @@ def test_what_another_submission_reads_now_cannot_be_watched(tmp_path: Path) -> 
     assert said == "-1 -1\nrefused\n1\n"
 
 
+LEAVES = """\
+import fcntl, struct, tempfile, torch
+F_GET_RW_HINT, F_SET_RW_HINT = 1035, 1036
+with open(torch.__file__, "rb") as shared:
+    for command, given in [(fcntl.F_SETLEASE, fcntl.F_RDLCK), (fcntl.F_GETLEASE, 0)] + [
+        (command, struct.pack("Q", 5)) for command in (F_SET_RW_HINT, F_GET_RW_HINT)
+    ]:
+        try:
+            fcntl.fcntl(shared, command, given)
+            print("left")
+        except PermissionError:
+            print("refused")
+with tempfile.TemporaryFile() as own:
+    fcntl.lockf(own, fcntl.LOCK_EX)
+    fcntl.fcntl(own, fcntl.F_SETFL, fcntl.fcntl(own, fcntl.F_GETFL) | 0)
+    print(fcntl.fcntl(own, fcntl.F_DUPFD_CLOEXEC, 100) >= 100)"""
+
+
+def test_nothing_is_left_at_files_that_all_see_and_nobody_waits_for_them(tmp_path: Path) -> None:
+    _, said = run(tmp_path, LEAVES)
+    assert said == "refused\n" * 4 + "True\n"
+
+
 def test_privileges_and_limits_cannot_be_raised(tmp_path: Path) -> None:
     numbers = [both[platform.machine() == "aarch64"] for both in REFUSED.values()]
     outcome, said = run(tmp_path, f"NUMBERS = {numbers}\n{PRIVILEGES}")

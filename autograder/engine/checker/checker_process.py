@@ -73,7 +73,7 @@ class RemoteBackend:
         self._transcript = Transcript("", 0)
         self.learnt: list[tuple[bytes, bytes]] = []
         self.tampered: str | None = None
-        self.noticed: str | None = None
+        self.noticed: list[tuple[str, str]] = []
         self.failed: str | None = None
         self.grader_error: str | None = None
         self.disconnected = self.memory = self.too_large = self.left_something = False
@@ -97,7 +97,8 @@ class RemoteBackend:
             self._connection.close()
         self._connection, self._key = connection, key
         self._transcript, self._told, self.learnt = transcript, deque(told), []
-        self.tampered = self.noticed = self.failed = self.grader_error = None
+        self.tampered = self.failed = self.grader_error = None
+        self.noticed = []
         self.disconnected = self.memory = self.too_large = self.left_something = False
 
     def end_cell(self) -> None:
@@ -170,7 +171,7 @@ class RemoteBackend:
             raise FrameError("not a reply")
         split = body["before"]
         if body["notices"]:
-            self.noticed = _told(body["notices"])
+            self.noticed = [(str(where), str(what)) for where, what in body["notices"]]
             raise RequestAborted
         if body["intact"] is not True:
             raise Contradiction("code that measures was replaced while the notebook ran")
@@ -181,26 +182,6 @@ class RemoteBackend:
         left = body["beside"] != 0 or not _HARMLESS.issuperset(seen.changed)
         self.left_something = self.left_something or left
         return check_reply(request, seen)
-
-
-def _told(notices: list[list[str]]) -> str:
-    """What was noticed, a cell after the other: "Cell 3 used a, read b".
-
-    In the order of the alphabet, and no more than three things of a cell: the order in which a call
-    does things, and which of them, could tell what it was given.
-    """
-    cells: dict[str, list[str]] = {}
-    for where, what in notices:
-        said = cells.setdefault(str(where)[:100], [])
-        if (short := str(what)[:100]) not in said:
-            said.append(short)
-    told = [f"{where} {_listed(sorted(said))}" for where, said in cells.items()]
-    left = len(told) - _TOLD
-    return "; ".join(told[:_TOLD]) + (f"; and {left} more" if left > 0 else "")
-
-
-def _listed(said: list[str]) -> str:
-    return ", ".join(said[:_TOLD] + ["and more"] * (len(said) > _TOLD))
 
 
 def _wants_memory(seen: Observation) -> bool:
@@ -219,7 +200,6 @@ _HARMLESS = frozenset(
         *("training mode", "hooks", MISSPELT, RANDOM_STATE),
     }
 )
-_TOLD = 3  # cells, and things that each did
 _RARELY = (10_000, 50, 100)  # it keeps most of what it makes, and lives for one submission
 _FOREVER_S = 86_400.0
 # What earlier test cells may have left here where one finds as much memory as in a fresh process.
@@ -284,7 +264,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
             fresh = cell.generators  # the set-up cell's
         if end.has_rest:
             begun[number] = cell
-        about = {"error": end.error, "count": end.count, "has_rest": end.has_rest}
+        about: dict[str, Any] = {"error": end.error, "count": end.count, "has_rest": end.has_rest}
         about |= {"tampered": backend.tampered, "failed": backend.failed, "memory": backend.memory}
         about |= {"noticed": backend.noticed, "left_something": backend.left_something}
         about |= {"disconnected": backend.disconnected, "too_large": backend.too_large}

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from course.inspection.facts import TensorFacts
+from course.inspection.global_state import STATES
 from course.serialization.received import Absent, SeenTensor, Value, as_node
 from course.testing.answers import Request
 from course.testing.observe import Observation
@@ -27,6 +28,8 @@ _PLAIN = frozenset({int, float, str, bool, bytes, type(None)})
 
 def check_reply(request: Request, seen: Observation) -> Observation:
     """`seen` where it can be true of `request`; raises `Contradiction` where it cannot."""
+    if not STATES.issuperset(seen.changed):
+        raise Contradiction("a change of what nobody looks at")
     if request.options.operators and not seen.complete_log:
         raise Contradiction("the list of operators was ended, or a profiler was left on")
     values = [seen.result, seen.grads]

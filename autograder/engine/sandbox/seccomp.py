@@ -67,9 +67,11 @@ REFUSED: dict[str, tuple[int, int]] = {
 SOCKETS: dict[str, tuple[int, int]] = {"socket": (41, 198), "socketpair": (53, 199)}
 # Not shared memory without a file: its pages stay when no process has them mapped any more.
 MAPPING = (9, 222)  # mmap
-# Not the older way to watch a folder.
 CONTROL = (72, 25)  # fcntl
-_F_NOTIFY = 1026
+# What it may be asked for: duplicates, flags, locks, owners of signals, sizes of pipes, seals. Not
+# for leases, which keep whoever opens the file waiting, nor for watching a folder, nor for hints
+# that stay with a file which all submissions see.
+_CONTROLS = (*range(10), *range(36, 39), *range(1030, 1035))
 _SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
 _X32_BIT = 0x40000000  # the second set of numbers that x86-64 kernels may offer
 _LOAD, _EQUAL, _AT_LEAST, _RETURN, _AND = 0x20, 0x15, 0x35, 0x06, 0x54
@@ -145,7 +147,7 @@ def _program(
         *domains,
         *flags,
         _step(_LOAD, 0, 0, _SECOND_ARGUMENT_AT),
-        _step(_EQUAL, 0, 1, _F_NOTIFY),
+        *(_step(_EQUAL, len(_CONTROLS) - n, 0, one) for n, one in enumerate(_CONTROLS)),
         _step(_RETURN, 0, 0, _ERRNO | errno.EPERM),
         _step(_RETURN, 0, 0, _ALLOW),
     ]

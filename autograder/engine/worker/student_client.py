@@ -164,6 +164,7 @@ class StudentProcess:
         self._own_begun_s = time.process_time()
         self._baseline_pages, self._alone = 0, False
         self.modes = ""  # in which an exercise is asked after the last cell, as the process says
+        self.names = set[str]()  # of the cells that were run
         self.put_back = set[str]()  # which of them cells had left otherwise when one was asked
         streams = {"stdout": self._connections.stdout, "stderr": self._connections.stderr}
         self._decoders = {
@@ -238,6 +239,7 @@ class StudentProcess:
             ProcessFailed: The cell did not run to its end; the process cannot be used any more.
         """
         self._outputs = outputs
+        self.names.add(name)
         try:
             self._send(Kind.RUN, {"source": source, "plain": plain, "own": own, "name": name})
             end = self._receive(Kind.DONE, until)

@@ -16,6 +16,7 @@ import torch
 
 from course.inspection.class_names import class_name
 from course.probes.decorator import probe
+from course.probes.sealing import sealed
 
 __all__ = ["Meeting", "Stuck", "ring_run"]
 
@@ -135,8 +136,8 @@ def error_in_words(error: BaseException | None) -> str:
 class _Wire:
     """What a rank has sent to the next one, and not all of it has been received."""
 
-    def __init__(self, meeting: Meeting) -> None:
-        self._meeting = meeting
+    def __init__(self, meeting: Meeting, added: float) -> None:
+        self._meeting, self._added = meeting, added
         self._under_way: deque[torch.Tensor] = deque()
         self.sent: list[int] = []
         self.nbytes = 0
@@ -145,6 +146,8 @@ class _Wire:
     def send(self, tensor: torch.Tensor) -> None:
         """Send a copy; this never waits."""
         message = tensor.detach().clone()
+        if self._added:
+            message += self._added
         self.sent.append(message.numel())
         self.dtypes.add(str(message.dtype))
         self.nbytes += message.numel() * message.element_size()
@@ -163,15 +166,15 @@ class _Wire:
 
 
 def _around(
-    procedure: Callable[..., Any], own: Sequence[torch.Tensor]
+    procedure: Callable[..., Any], own: Sequence[torch.Tensor], added: float
 ) -> tuple[list[tuple[Any, BaseException | None]], list[_Wire]]:
     """How each rank of a ring ended, and what it has sent."""
     ranks = len(own)
     meeting = Meeting(ranks)
-    wires = [_Wire(meeting) for _ in range(ranks)]
+    wires = [_Wire(meeting, added) for _ in range(ranks)]
 
     def work(rank: int) -> Any:
-        send, receive = wires[rank].send, wires[rank - 1].receive
+        send, receive = sealed(wires[rank].send), sealed(wires[rank - 1].receive)
         return procedure(own[rank], rank, ranks, send, receive)
 
     return meeting.run(work), wires
@@ -182,6 +185,7 @@ def ring_run(
     procedure: Callable[..., Any],
     vectors: list[torch.Tensor],
     facts: Sequence[str] = (),
+    added: float = 0.0,
 ) -> dict[str, Any]:
     """What `procedure(x, rank, ranks, send, receive)` returns on each rank of a ring.
 
@@ -191,6 +195,7 @@ def ring_run(
         procedure: The answer.
         vectors: One a rank.
         facts: The keys asked for; none for all.
+        added: To each element of a message on its way; what has not come by one stays as it is.
 
     Returns:
         Lists with an entry a rank: "results"; "errors", by class; "given", what its vector holds
@@ -198,7 +203,7 @@ def ring_run(
         "dtypes" of them; "left", how many of them nobody received.
     """
     own = [vector.clone() for vector in vectors]
-    ends, wires = _around(procedure, own)
+    ends, wires = _around(procedure, own, added)
     given = [vector.clone() for vector in own]
     for vector in own:
         vector.fill_(77)

@@ -62,9 +62,7 @@ def agrees(
     if reference_cache.is_filling():
         expected_of(seen.asked, cases, called.standing_in, reference, "gradients" in compare)
     if lost is not None:
-        ended_all = seen.error is not None and not lost.fault
-        share = 0.0 if ended_all or not lost.attempted else None
-        log.record(lambda: None, name, how, [Value(lost)], right_share=share)
+        log.record(lambda: None, name, how, [Value(lost)], right_share=0.0)
         return
     found = judge(seen, cases, called.standing_in, reference, compare, tolerance)
     beliefs, fits, evident = how.get("misconception"), None, False

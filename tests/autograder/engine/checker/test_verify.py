@@ -36,6 +36,14 @@ def test_values_of_every_kind_that_can_be_sent_are_believed() -> None:
         assert check_reply(request, seen) is seen
 
 
+def test_a_change_of_what_nobody_looks_at_is_refused() -> None:
+    request, seen = seen_of(torch.ones(2))
+    known = replace(seen, changed=("grad mode", "random state"))
+    assert check_reply(request, known) is known
+    with pytest.raises(Contradiction, match="a change of what nobody looks at"):
+        check_reply(request, replace(seen, changed=("the input is 4711",)))
+
+
 def forged(seen: Observation, **facts: Any) -> Observation:
     """`seen` with false facts about its first argument."""
     node = seen.args[0].node
