@@ -14,7 +14,6 @@ __all__ = [
     "PARTS",
     "REACHING",
     "RENAMED",
-    "SAID",
     "TORCHS_OPERATORS",
     "WATCHED",
 ]
@@ -71,23 +70,4 @@ GUARDED = (
     ("torch._C._dynamo.eval_frame", "set_eval_frame"),
     ("torch._C._dynamo.eval_frame", "set_bytecode_debugger_callback"),
     ("_signal", "signal"),
-)
-
-# All that is ever said of a cell. Whoever gets at what notices may have it say something else, such
-# as what a hidden test gave it: no other words are told.
-SAID = frozenset(
-    [
-        "loaded compiled code that is no library's",
-        "opened a file by an object that may name another one each time",
-        "opened the memory of a process",
-        "raised an audit event of its own",
-        "ran code under the name of a library's file",
-        "replaced code that measures",
-        *(f"imported {package}" for package in REACHING),
-        *(f"read {name}" for name in FRAMES),
-        *(f"read {name} of a function that measures" for name in PARTS),
-        *(f"changed {name} of a function that is not its own" for name in PARTS),
-        *(f"used {event.partition('/')[0]}" for event in WATCHED),
-        *(f"used {module}.{name}" for module, name in GUARDED),
-    ]
 )

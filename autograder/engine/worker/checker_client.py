@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +20,8 @@ from autograder.engine.outcomes import CellOutcome, Failure, FailureCause
 from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlinePassed, Listener
 from autograder.engine.protocol.frames import Frame, FrameError, Kind
 from autograder.engine.protocol.transcript import Told
-from autograder.engine.student.audit_rules import SAID
 from autograder.engine.worker.deadline import Deadline, await_frame
+from autograder.engine.worker.notices import told_of
 from autograder.engine.worker.outputs import Outputs
 from autograder.engine.worker.student_client import SnapshotConnection
 from autograder.fork_server import fork
@@ -270,33 +270,6 @@ class _SnapshotEnded(Exception):
 
 def _never() -> bool:
     return False
-
-
-def told_of(notices: Iterable[Sequence[str]], names: Container[str]) -> str:
-    """What was noticed, a cell after the other: "Cell 3 used a, read b".
-
-    In the order of the alphabet, and no more than three things of a cell: the order in which a call
-    does things, and which of them, could tell what it was given. Nor in words of its own: whoever
-    gets at what notices could say them.
-
-    Args:
-        notices: Pairs of a cell and what it did.
-        names: Of the cells that ran.
-    """
-    cells: dict[str, set[str]] = {}
-    for where, what in notices:
-        said = what if what in SAID else "did what is watched for"
-        cells.setdefault(where if where in names else "A cell", set()).add(said)
-    told = [f"{where} {_listed(sorted(said))}" for where, said in cells.items()]
-    left = len(told) - _TOLD
-    return "; ".join(told[:_TOLD]) + (f"; and {left} more" if left > 0 else "")
-
-
-def _listed(said: list[str]) -> str:
-    return ", ".join(said[:_TOLD] + ["and more"] * (len(said) > _TOLD))
-
-
-_TOLD = 3  # cells, and things that each did
 
 
 def _outcome(

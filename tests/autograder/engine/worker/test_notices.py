@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.engine.student.audit_rules import SAID
-from autograder.engine.worker.checker_client import told_of
+from autograder.engine.worker.notices import SAID, told_of
 
 CELLS = {"Cell 3", "`flatten`"}
 
