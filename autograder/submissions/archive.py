@@ -38,6 +38,7 @@ OWN_FILES = 10_000  # as many, and as large, as a learner's folder in submitted/
 OWN_NBYTES = 512 * MiB
 _NOISE = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
 _OWN = "what its owner has handed in "
+MOST_FOLDERS = 100  # inside each other
 _NAME_CHARS = 1_024
 _TWICE = "its name occurs twice in the archive; the first is kept"
 _HEADER_NBYTES = 2**14  # of one that tells of the next file: names, times, attributes
@@ -491,6 +492,8 @@ def _why_bad_name(name: str) -> str | None:
         return "its name leads out of the directory (..)"
     if len(name) > _NAME_CHARS:
         return f"its name is longer than {_NAME_CHARS:,} characters"
+    if len(_named_parts(name)) > MOST_FOLDERS + 1:
+        return f"it lies in more than {MOST_FOLDERS} folders"
     return None
 
 
@@ -562,8 +565,14 @@ def split_name(name: str) -> tuple[str, ...]:
     """
     half = _NAME_CHARS // 2
     shown = name if len(name) <= _NAME_CHARS else f"{name[:half]}…{name[-half:]}"
-    parts = re.split(r"[/\\]", shown_part(shown))
-    return tuple(part for part in parts if part not in ("", ".")) or ("(no name)",)
+    parts, half = _named_parts(shown_part(shown)), MOST_FOLDERS // 2
+    if len(parts) > MOST_FOLDERS + 1:
+        parts = [*parts[:half], "…", *parts[-half:]]
+    return tuple(parts) or ("(no name)",)
+
+
+def _named_parts(name: str) -> list[str]:
+    return [part for part in re.split(r"[/\\]", name) if part not in ("", ".")]
 
 
 def shown_part(name: str) -> str:

@@ -262,7 +262,7 @@ def _may_answer(best: Sequence[_Part], place: Place, lessons: tuple[Lesson, ...]
 
     That is its own, or what is left of it without what an LMS has added, to whichever part.
     """
-    names = [read_name(place.path[at:], place.outside - at) for at in range(place.outside)]
+    names = [read_name(place.path[at:], 1) for at in range(place.outside)]
     files = {place.path[-1], *(one.file for one in names if one)}
     return any(_answered(best, file, place.path, lessons) for file in files)
 

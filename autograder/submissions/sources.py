@@ -18,6 +18,7 @@ from pathlib import Path
 
 from autograder.submissions.archive import (
     GIT,
+    MOST_FOLDERS,
     NOTEBOOK,
     TIME,
     ArchiveError,
@@ -38,8 +39,7 @@ from autograder.submissions.folder import PATH_LIMIT_NBYTES, read_start, reason_
 _TIME_NBYTES = 200
 _INBOUND = "inbound"  # where nbgrader's learners hand in
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_MOST_FOLDERS = 100  # inside each other
-_TOO_DEEP = f"has a path of more than {PATH_LIMIT_NBYTES:,} bytes or {_MOST_FOLDERS} folders"
+_TOO_DEEP = f"has a path of more than {PATH_LIMIT_NBYTES:,} bytes or {MOST_FOLDERS} folders"
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,8 @@ def _walk(handle: int, folder: Path, names: tuple[str, ...], account: str) -> It
         if name.startswith("."):
             continue
         below = (*names, name)
-        if len(below) > _MOST_FOLDERS or len(os.fsencode("/".join(below))) > PATH_LIMIT_NBYTES:
-            yield listed(below[:_MOST_FOLDERS], account, reason=_TOO_DEEP)
+        if len(below) > MOST_FOLDERS or len(os.fsencode("/".join(below))) > PATH_LIMIT_NBYTES:
+            yield listed(below[:MOST_FOLDERS], account, reason=_TOO_DEEP)
             continue
         try:
             inside = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=handle)

@@ -61,6 +61,7 @@ def read(tmp_path: Path, content: bytes, bounds: Bounds | None = None) -> dict[s
         ("c:x.ipynb", "a drive letter"),
         ("a\x1b[31m.ipynb", "a control character"),
         ("x" * 1100 + ".ipynb", "longer than 1,024 characters"),
+        ("a/" * 101 + "x.ipynb", "in more than 100 folders"),
     ],
 )
 def test_a_name_that_could_leave_the_directory_is_refused(
@@ -274,6 +275,16 @@ def test_a_tar_with_a_size_below_0_ends_there(tmp_path: Path, name: str) -> None
     found = read(tmp_path, zipped(("ada.tar", header * 2 + bytes(1024)), (GOOD, b"{}")))
     assert list(found) == ["ada.tar", GOOD]
     assert found["ada.tar"].startswith("cannot be read as a tar archive")
+
+
+def test_of_a_name_of_too_many_folders_the_outermost_and_innermost_are_kept(tmp_path: Path) -> None:
+    just = "".join(f"{n}/" for n in range(100)) + "x.ipynb"
+    (tmp_path / "all.zip").write_bytes(zipped((f"0/{just}", b"{}"), (just, b"{}")))
+    refused, good = read_archive(tmp_path / "all.zip")
+    assert len(refused.path) == 101
+    assert (refused.path[:3], refused.path[-2:]) == (("0", "0", "1"), ("99", "x.ipynb"))
+    assert isinstance(good, ArchiveFile)
+    assert "/".join(good.path) == just
 
 
 def test_of_a_name_that_is_too_long_beginning_and_end_are_kept(tmp_path: Path) -> None:

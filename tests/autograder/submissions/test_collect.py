@@ -17,7 +17,9 @@ from autograder.cli import main
 from autograder.course_directory import load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import select_lessons
+from autograder.lms.canvas import CANVAS, Canvas
 from autograder.lms.identities import lms_students
+from autograder.lms.interface import ArchiveName
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.submissions.candidates import base_name
 from autograder.submissions.class_list import RosterError
@@ -611,6 +613,24 @@ def test_names_alike_are_looked_for_for_some_only(tmp_path: Path) -> None:
     where = "Ada Lovelac {}_{}_assignsubmission_file_/x.ipynb"
     found = collected(course(tmp_path), *((where.format(n, n), NOTEBOOK) for n in range(230)))
     assert len([one for one in found.unmatched if "Did you mean" in one.reason]) == 200
+
+
+def test_deep_folders_are_asked_for_each_part_some_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the square of their number, 600 small notebooks deep down took a minute."""
+    asked = []
+
+    def read_name(_: Canvas, path: tuple[str, ...]) -> ArchiveName | None:
+        asked.append(len(path))
+        return reads(CANVAS, path)
+
+    reads = Canvas.read_name
+    monkeypatch.setattr(Canvas, "read_name", read_name)
+    deep = 90
+    found = collected(course(tmp_path), (f"{'a/' * deep}x.ipynb", NOTEBOOK))
+    assert len(found.unmatched) == 1
+    assert deep <= len(asked) < 10 * deep
 
 
 @pytest.mark.parametrize(
