@@ -129,6 +129,7 @@ IMITATIONS = [
     ("canvas", "folders", "2026_1_22_902_a/ada/x.ipynb"),
     ("canvas", "canvas", "2026_1_22_902_a/lovelaceada_111_998_x.ipynb"),
     ("canvas", "canvas", "2026_22_902_a/lovelaceada_111_998_x.ipynb"),
+    ("moodle", "folders", "_9_assignsubmission_file_/ada/x.ipynb"),  # nothing is left of a name
     ("moodle", "moodle", "x_7_assignsubmission_9_assignsubmission_file_/x.ipynb"),
     ("moodle", "canvas", "lovelaceada_111_5_x_9_assignsubmission_file_/x.ipynb"),
     ("moodle", "canvas", "MalLory_9_assignsubmission_file_lovelaceada_111_5_x.ipynb"),
