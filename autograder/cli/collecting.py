@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from autograder.cli.options import add_course, add_db, add_json, chosen_assignments
 from autograder.errors import UsageError
-from autograder.lms import TITLES
+from autograder.lms import TITLES, systems
 
 if TYPE_CHECKING:
     from autograder.cli.options import Commands
@@ -23,10 +23,11 @@ def add_commands(commands: Commands) -> None:
         description="Put each notebook of a submission archive into submitted/, under the student "
         f"whom its name means: as {TITLES} writes it, or by a folder that is called after a "
         "student's id, lms_user_id, address or name; in ILIAS's archives and in repositories of "
-        "GitHub Classroom by the login. What cannot be matched or taken is listed with the reason. "
-        "An earlier submission is kept in .autograder/earlier/. The same archive can be collected "
-        "again: what is there already is left as it is. With --marks take in the sheets on which "
-        "the questions in words were marked.",
+        "GitHub Classroom by the login. With --from only the form of that one is read; without, "
+        "learners can choose names in the form of another. What cannot be matched or taken is "
+        "listed with the reason. An earlier submission is kept in .autograder/earlier/. The same "
+        "archive can be collected again: what is there already is left as it is. With --marks take "
+        "in the sheets on which the questions in words were marked.",
     )
     parser.add_argument(
         "archive",
@@ -60,6 +61,14 @@ def add_commands(commands: Commands) -> None:
 
 
 def _add_matching(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--from",
+        choices=tuple(systems()),
+        default="",
+        dest="system",
+        help="who has written the names: only that form is read (default: it is guessed, and what "
+        "is in the form of several LMSs is nobody's)",
+    )
     parser.add_argument(
         "--match",
         action="append",
@@ -103,6 +112,7 @@ def _collect(options: argparse.Namespace) -> int:
         worksheet=options.worksheet,
         match=options.match,
         zone=options.timezone,
+        system=options.system,
         db=options.db,
         as_json=options.as_json,
     )

@@ -3,7 +3,8 @@
 It writes `lovelaceada_LATE_12345_67890_04-memory-layout-1.ipynb`: the sortable name without
 anything but letters and digits, LATE where it was, the user's id, the file's id, and the name of
 the file, numbered where it was uploaded again.  An underscore in the name stays, too
-(content_zipper.rb): a name, as that of a file, may hold what looks like the two numbers.
+(content_zipper.rb): a name, as that of a file, may hold what looks like the two numbers.  No blank
+does; where nothing of a name is left, an underscore comes first.
 
 Grades are read as a gradebook.  An empty cell would take a grade away there, so a learner without
 points is left out of the file.
@@ -36,13 +37,14 @@ if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
 _NAME = re.compile(
-    r"(?:(?P<name>.*?)_)??(?:(?P<late>LATE)_)?(?P<number>[0-9]+|anon_[A-Za-z0-9]+)_"
+    r"(?:(?P<name>\S*?)_)??(?:(?P<late>LATE)_)?(?P<number>[0-9]+|anon_[A-Za-z0-9]+)_"
     r"(?:(?P<file>[0-9]+)_(?P<rest>.*)|(?:text|link)\.html)"
 )
 # Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.  The
 # year and month of a date are none: where there are so many users, there were never so few files.
 _NUMBERS = re.compile(r"_(?!(?:19|20)[0-9]{2}_(?:[1-9]|1[0-2])_)(?=([1-9][0-9]*)_([1-9][0-9]*)_)")
-_DATE = re.compile(r"(?:19|20)[0-9]{2}_[0-9]{1,2}(?:_[0-9]{1,2})?(?=_)")
+_WRITTEN = re.compile(r"_[1-9][0-9]*_[1-9][0-9]*_")
+_DATE = re.compile(r"(?:19|20)[0-9]{2}_(?:0?[1-9]|1[0-2])(?=_(?![0-9]{3}))")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 
@@ -63,8 +65,8 @@ class Canvas(Lms):
         """The user, the file and its number, and whether it was late.
 
         Canvas names files, no folders. What has anything below it is a learner's own archive, or
-        the name of their file had a slash in it, or began with one. Where no name comes first, it
-        is neither, but a folder such as 2026_01_15, unless a name of digits may come first.
+        the name of their file had a slash in it, or began with one. Where no name may come first,
+        it is neither, but a folder such as 2026_01_15.
         """
         found = _NAME.fullmatch(path[0])
         if found is None or (len(path) > 1 and not _is_files(found)):
@@ -77,6 +79,12 @@ class Canvas(Lms):
         if others:
             owner = replace(owner, written=path[0], others=tuple(one.owner for one in others))
         return ArchiveName(owner, file, late, found["file"] or "", others=others)
+
+    def may_be_own(self, folder: str) -> bool:
+        """Whether it begins with a date, and no two numbers stand behind its year and month."""
+        date = _DATE.match(folder)
+        others = date and _NUMBERS.search(folder, date.end())
+        return date is not None and not others and not folder.lower().endswith(ARCHIVES)
 
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
         """The points possible, and a line for each learner with points."""
@@ -103,11 +111,10 @@ def _others(found: re.Match[str], file: str) -> Iterable[ArchiveName]:
 
 
 def _is_files(found: re.Match[str]) -> bool:
-    """Whether a folder in the form of a file's name is one: it bears the name of a person."""
+    """Whether a folder in the form of a file's name may be one: a name may come first."""
     is_person = found["name"] is not None or found["number"].startswith("anon_")
-    date = _DATE.match(found[0])
-    others = _NUMBERS.search(found[0], date.end() if date else 0)
-    return is_person or others is not None or found[0].lower().endswith(ARCHIVES)
+    has_name = is_person or _WRITTEN.search(found[0]) is not None
+    return has_name or found[0].lower().endswith(ARCHIVES)
 
 
 def _rows(one: GradeLine) -> list[list[str]]:

@@ -23,15 +23,17 @@ class Owner:
 
     `doubt` says why nobody can tell whom a name means that an LMS wrote; empty where one can.
     Where the name of a file can be read in several ways, as a learner may write numbers into it,
-    `written` is that name and `others` are the other readings.
+    `written` is that name and `others` are the other readings.  `by_name` is true of somebody whom
+    no LMS has named where only the name of a folder or file tells who it is.
     """
 
     lms: str
     name: str
     number: str
-    doubt: str = field(default="", compare=False)
+    doubt: str = ""
     written: str = ""
     others: tuple[Owner, ...] = field(default=(), compare=False)
+    by_name: bool = False
 
     @property
     def key(self) -> str:
@@ -141,11 +143,19 @@ class Lms(ABC):
 
     @abstractmethod
     def read_name(self, path: tuple[str, ...]) -> ArchiveName | None:
-        """What a path says of which this LMS wrote the first part; None where it did not.
+        """What a path says of which this LMS wrote the first part; None where it surely did not.
 
         Args:
             path: The parts below the first, if there are any, are the learner's own.
         """
+
+    def may_be_own(self, folder: str) -> bool:
+        """Whether a folder in its form is rather one of the instructor's; for guesses.
+
+        Args:
+            folder: Its name.
+        """
+        return False
 
     @abstractmethod
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:

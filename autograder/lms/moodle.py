@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from autograder.lms.identities import LmsStudent
 
 _NAME = re.compile(
-    r"(?P<name>.+?)_(?P<number>[0-9]+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<rest>.*))?"
+    r"(?P<name>.*?)_(?P<number>[0-9]+)_assignsubmission_(?P<kind>[a-z][a-z0-9]*)(?:_(?P<rest>.*))?"
 )
 # Twice: the other one stands in the name of a file, or in that of a learner, who chooses both.
 _NUMBER = re.compile(r"_[0-9]+_assignsubmission_")

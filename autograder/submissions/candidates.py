@@ -19,7 +19,7 @@ from autograder.course_directory import CourseDirectory
 from autograder.lessons.cells import cells_of, grade_id
 from autograder.lessons.model import Lesson
 from autograder.lessons.repair import Malformed, read_submission
-from autograder.lms import read_name
+from autograder.lms import LMS
 from autograder.lms.interface import ARCHIVES, ArchiveName, Owner
 from autograder.submissions.archive import (
     GIT,
@@ -35,6 +35,7 @@ from autograder.submissions.handed_in_at import time_in_utc
 from autograder.submissions.handing_in import stage
 from autograder.submissions.matching import FOLDER, Roster
 from autograder.submissions.owners import Owners, Place
+from autograder.submissions.signs import Match
 from autograder.submissions.sources import read_source
 
 _BOM = b"\xef\xbb\xbf"
@@ -152,9 +153,17 @@ def read_candidates(
 
 
 def _whose(roster: Roster, slugs: Sequence[str], accounts: Accounts) -> Whose:
-    """Which student's a file of the source is, by all that lies there."""
+    """Which student's a file of the source is, by all that lies there.
+
+    What is theirs by name alone takes nothing from what surely is.
+    """
     owners = Owners(map(_outer_place, accounts, accounts.values()), roster, slugs)
-    return lambda path: owners.student(owners.of(_outer_place(path, accounts[path])).owner)
+
+    def whose(path: tuple[str, ...]) -> Match | None:
+        match = owners.match(owners.of(_outer_place(path, accounts[path])).owner)
+        return match if match.student is not None else None
+
+    return whose
 
 
 def _outer_place(path: tuple[str, ...], account: str) -> Place:
@@ -262,7 +271,8 @@ def _may_answer(best: Sequence[_Part], place: Place, lessons: tuple[Lesson, ...]
 
     That is its own, or what is left of it without what an LMS has added, to whichever part.
     """
-    names = [read_name(place.path[at:], 1) for at in range(place.outside)]
+    parts = range(place.outside)
+    names = [lms.read_name(place.path[at:]) for at in parts for lms in LMS.values()]
     files = {place.path[-1], *(one.file for one in names if one)}
     return any(_answered(best, file, place.path, lessons) for file in files)
 

@@ -86,6 +86,7 @@ def run(
     worksheet: Path | None = None,
     match: Sequence[str] = (),
     zone: tzinfo | None = None,
+    system: str = "",
     db: str | None = None,
     as_json: bool = False,
 ) -> int:
@@ -98,11 +99,12 @@ def run(
         worksheet: The list that the LMS gives beside the archive.
         match: `KEY=STUDENT`, whom a person matched by hand.
         zone: Of the worksheet's times; None for this machine's.
+        system: The one that has written the names; empty where that is to be guessed.
         db: The gradebook's address, where it is not the configured one.
         as_json: Print what became of every file as JSON.
     """
     directory = load_course(course, db=db)
-    roster = read_roster(directory, worksheet=worksheet, chosen=match, zone=zone)
+    roster = read_roster(directory, worksheet=worksheet, chosen=match, zone=zone, system=system)
     with Progress(sys.stderr, "collect") as progress:
         found = collect(directory, archive, lessons, roster, progress=progress)
     if as_json:
@@ -216,23 +218,25 @@ def _decide(
         RefusedFile(one.file, one.reason, matches[one.named.owner].student, one.named.owner.key)
         for one in left
     ]
-    refused += [
-        RefusedFile(one.file, _twice(one, several), student, one.named.owner.key)
-        for (student, *_), several in mine.items()
-        if len(several) > 1
-        for one in several
-    ]
     single: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for (student, lesson, _), several in sorted(mine.items()):
-        if len(several) == 1:
-            single[student, lesson] += several
+        # What only a name says to be theirs takes nothing of what surely is.
+        sure = [one for one in several if not matches[one.named.owner].by_name] or several
+        taken = sure if len(sure) == 1 else []
+        if taken:
+            single[student, lesson] += taken
+        refused += [
+            RefusedFile(one.file, _twice(one, several), student, one.named.owner.key)
+            for one in several
+            if one not in taken
+        ]
     unmatched = tuple(
         Unmatched(owner.key, matches[owner].reason, tuple(files[owner]))
         for owner in sorted(owners)
         if matches[owner].student is None
     )
-    taken = _write(course, roster, matches, single, parts, progress)
-    return Collected(taken, unmatched, tuple(refused))
+    written = _write(course, roster, matches, single, parts, progress)
+    return Collected(written, unmatched, tuple(refused))
 
 
 def _twice(one: Candidate, several: Sequence[Candidate]) -> str:

@@ -27,7 +27,6 @@ from autograder.submissions.class_list import (
     read_students,
     read_table,
 )
-from autograder.submissions.people import NOBODY
 from autograder.submissions.signs import Match, Signs, nobody, only, small
 
 FOLDER = "folder"  # an owner whom no LMS has named
@@ -42,12 +41,14 @@ class Roster:
     """Everyone who may hand something in.
 
     `chosen` are the owners whom the instructor matched by hand; `participants` are the lines of an
-    LMS's worksheet, by the name of the LMS and their numbers.
+    LMS's worksheet, by the name of the LMS and their numbers.  `system` has written the names by
+    which they are matched: one of `systems`, or nothing where that is guessed.
     """
 
     students: tuple[Student, ...]
     participants: Mapping[tuple[str, str], Participant] = field(default_factory=dict)
     chosen: Mapping[str, str] = field(default_factory=dict)
+    system: str = ""
 
     def match(self, owners: Iterable[Owner]) -> dict[Owner, Match]:
         """Each owner's student; one student is never given to two people.
@@ -61,10 +62,10 @@ class Roster:
                 claims[match.student].append(owner)
         for student, claimants in claims.items():
             surest = [one for one in claimants if not found[one].by_name] or claimants
-            people = {(one.lms, one.number or one.name) for one in surest}
+            people = {_person(one) for one in surest}
             keys = ", ".join(one.key for one in claimants)
             doubt = f"{len(claimants)} people of the LMS would be the student {student} ({keys})"
-            left = [one for one in claimants if len(people) > 1 or one not in surest]
+            left = [one for one in claimants if len(people) > 1 or _person(one) not in people]
             found |= {one: nobody(doubt) for one in left}
         return found
 
@@ -98,7 +99,7 @@ class Roster:
         if owner.doubt:
             return Match(None, owner.doubt)
         if owner.lms == FOLDER:
-            return Match(owner.name, by_name=True) if owner.name in self.signs.ids else NOBODY
+            return Match(owner.name, by_name=owner.by_name)
         participant = self.participants.get((owner.lms, owner.number))
         name = participant.name if participant else owner.name
         if LMS[owner.lms].number_lasts and self.signs.numbers:
@@ -164,12 +165,17 @@ class Roster:
         return {}
 
 
+def _person(owner: Owner) -> tuple[str, str]:
+    return owner.lms, owner.number or owner.name
+
+
 def read_roster(
     course: CourseDirectory,
     *,
     worksheet: Path | None = None,
     chosen: Iterable[str] = (),
     zone: tzinfo | None = None,
+    system: str = "",
 ) -> Roster:
     """The students of `course`.
 
@@ -178,6 +184,7 @@ def read_roster(
         worksheet: Of an LMS, such as Moodle's grading worksheet: addresses and times.
         chosen: `KEY=STUDENT`, whom a person matched by hand.
         zone: Of the worksheet's times; None for this machine's.
+        system: The one that has written the names; empty where that is to be guessed.
 
     Raises:
         RosterError: Nobody is known, or a list cannot be read.
@@ -202,7 +209,7 @@ def read_roster(
             )
         by_hand[key] = student
     people = _participants(worksheet, zone) if worksheet else {}
-    return Roster(tuple(students.values()), people, by_hand)
+    return Roster(tuple(students.values()), people, by_hand, system)
 
 
 def known_students(course: CourseDirectory) -> dict[str, Student]:

@@ -3,6 +3,9 @@
 The outermost name decides.  What stands below it, and all names inside an archive that lies in the
 source, are those that a learner has chosen for work of their own: they never say whose it is.
 
+Who has written the names, an instructor can say.  Where it is guessed, a part of a path may be in
+the form of several systems, as learners choose what stands in it; then it is nobody's.
+
 In nbgrader's inbound/ all who hand in choose the outermost name, too.  There the account to which
 it belongs decides, however the name is spelt and whatever it is a name of.
 """
@@ -13,12 +16,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
-from autograder.lms import read_name
+from autograder.lms import LMS, in_doubt, read_name
 from autograder.lms.interface import ARCHIVES, ArchiveName, Owner
 from autograder.submissions.matching import FOLDER, Roster
-from autograder.submissions.people import NOBODY, people
+from autograder.submissions.people import (
+    NOBODY,
+    is_of_ilias,
+    not_written_by,
+    people,
+    people_of,
+)
 from autograder.submissions.signs import Match
 
 _NAMED = (".ipynb", *ARCHIVES)  # files whose own names may say whose they are
@@ -63,7 +72,7 @@ class Owners:
     def __init__(self, places: Iterable[Place], roster: Roster, slugs: Sequence[str]) -> None:
         self._roster, self._slugs, self._top = roster, slugs, _Level()
         self._places = list(places)
-        self._several = _with_several_files(self._places)
+        self._several = _with_several_files(self._places, all_of_them=bool(roster.system))
         for place in self._places:
             self._enter(place, self._written(place))
 
@@ -76,15 +85,15 @@ class Owners:
         key = "/".join(place.path[: named.at + 1])
         return ArchiveName(Owner(FOLDER, key, "", doubt), place.path[-1], at=named.at)
 
-    def student(self, owner: Owner) -> str | None:
-        """The student whom an owner means, whoever else may mean the same; None for nobody."""
-        if owner not in self._students:
-            self._students[owner] = self._roster.match([owner])[owner].student
-        return self._students[owner]
+    def match(self, owner: Owner) -> Match:
+        """The student whom an owner means, whoever else may mean the same."""
+        if owner not in self._matches:
+            self._matches[owner] = self._roster.match([owner])[owner]
+        return self._matches[owner]
 
     @cached_property
-    def _students(self) -> dict[Owner, str | None]:
-        """What `student` has said already."""
+    def _matches(self) -> dict[Owner, Match]:
+        """What `match` has said already."""
         return {}
 
     def _another_account(self, place: Place, named: ArchiveName) -> str:
@@ -93,7 +102,7 @@ class Owners:
         An account tells something only where it is a learner's own: on many servers everybody works
         under the same one.
         """
-        student, owner = self.student(named.owner), self._roster.student_of(place.account)
+        student, owner = self.match(named.owner).student, self._roster.student_of(place.account)
         is_known = owner is not None or student in self._with_accounts
         if student in (None, owner) or not is_known or self._is_by_hand(place, named.owner):
             return ""
@@ -109,7 +118,7 @@ class Owners:
         return {
             owner
             for place, owner in owners
-            if owner is not None and owner == self.student(self._named(place).owner)
+            if owner is not None and owner == self.match(self._named(place).owner).student
         }
 
     def _is_by_hand(self, place: Place, owner: Owner) -> bool:
@@ -122,13 +131,28 @@ class Owners:
         asked = written.at if written and not folder else len(place.path)
         found = self._by_hand(place.path[:asked]) or folder
         if found is None:
-            return written or ArchiveName(Owner(FOLDER, _nobodys(place), ""), place.path[-1])
+            system = self._roster.system
+            reason = (not_written_by(system) if system else NOBODY).reason
+            nobody = Owner(FOLDER, _nobodys(place), "", reason)
+            return written or ArchiveName(nobody, place.path[-1])
         at, match = found
         name = match.student or "/".join(place.path[: at + 1])
-        return ArchiveName(Owner(FOLDER, name, "", match.reason), place.path[-1], at=at)
+        owner = Owner(FOLDER, name, "", match.reason, by_name=match.by_name)
+        return ArchiveName(owner, place.path[-1], at=at)
 
     def _written(self, place: Place) -> ArchiveName | None:
-        return read_name(place.path, place.outside, self._several)
+        system = self._roster.system
+        if system and system not in LMS:
+            return None
+        found = read_name(place.path, place.outside, self._several, system)
+        if found is None or system or not self._may_be_of_ilias(place, found.at):
+            return found
+        return in_doubt(found, place.path, (LMS[found.owner.lms].title, "ILIAS"))
+
+    def _may_be_of_ilias(self, place: Place, at: int) -> bool:
+        """Whether a part is a folder in ILIAS's form, and ILIAS's logins may tell more."""
+        is_folder = at < place.outside - 1
+        return is_folder and bool(self._roster.signs.logins) and is_of_ilias(place.path[at])
 
     def _enter(self, place: Place, written: ArchiveName | None) -> None:
         level = self._top
@@ -157,24 +181,31 @@ class Owners:
 
         Where an LMS has written a name, only what stands above it is asked.
         """
-        level = self._top
+        level, system = self._top, self._roster.system
+        if system in LMS:
+            return None
+        read = partial(people_of, system) if system else people
         for at in range(written.at if written else place.outside):
             if level.people is None:
-                is_source = level is self._top
-                level.people = people(
-                    self._roster.signs, level.names, self._slugs, is_source=is_source
-                )
+                signs, is_source = self._roster.signs, level is self._top
+                level.people = read(signs, level.names, self._slugs, is_source=is_source)
             if level.people:
                 return at, level.people.get(self._name(place, at), NOBODY)
             level = level.below[place.path[at]]
         return None
 
 
-def _with_several_files(places: Iterable[Place]) -> set[tuple[str, ...]]:
-    """The folders of the source that hold more than one file, an archive counting as one."""
+def _with_several_files(places: Iterable[Place], *, all_of_them: bool) -> set[tuple[str, ...]]:
+    """The folders of the source that hold more than one file, an archive counting as one.
+
+    Args:
+        places: Of all files.
+        all_of_them: Only those that hold every file: two learners can have one hold two.
+    """
     files = {place.path[: place.outside] for place in places}
     held = Counter(path[:end] for path in files for end in range(1, len(path)))
-    return {folder for folder, count in held.items() if count > 1}
+    least = max(2, len(files)) if all_of_them else 2
+    return {folder for folder, count in held.items() if count >= least}
 
 
 def _nobodys(place: Place) -> str:

@@ -1,6 +1,9 @@
 """Whom the names of folders and files mean that stand beside one another in a source.
 
-They are read in one form: as ILIAS, GitHub Classroom or nbgrader writes them, or an instructor.
+They are read in one form: as ILIAS, GitHub Classroom or nbgrader writes them, or an instructor.  An
+instructor may say who it was; where it is guessed, ILIAS's form comes before the others, as these
+may be an imitation.
+
 Learners choose logins and names, and may choose another's id or name.  So what ILIAS or GitHub has
 written goes by the logins of students.csv, where it has any.
 """
@@ -11,15 +14,17 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from html.entities import codepoint2name
 
+from autograder.lms import systems
 from autograder.lms.interface import is_number, letters, plain_letters
 from autograder.submissions.class_list import Student
 from autograder.submissions.signs import Match, Signs, nobody, only, small
 
 NOBODY = nobody("none of its names is a student's id, lms_user_id, address or name")
 _LONG_NUMBER = 5  # digits
-_ILIAS = re.compile(r"(?P<last>.*)_(?P<first>[^_]*)_(?P<login>[^_]+)_[0-9]+", re.S)
+_ILIAS = re.compile(r"(?P<last>.*)_(?P<first>[^_]*)_(?P<login>[^_]*)_[0-9]+", re.S)
 _PERSON = re.compile(r"[^0-9]+_.+_[0-9]+", re.S)  # 2026_27_x_1 is none
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _OF_CLASSROOM = "submissions"  # ps1-submissions holds the repositories of ps1
@@ -59,7 +64,7 @@ def people(
             found[name] = _by_sign(signs, inbound[name], beside_logins=False)
         elif name in users or (name in whole and not mostly_logins):
             found[name] = _by_sign(signs, name, beside_logins=False)
-        elif _ILIAS.fullmatch(name) and name not in whole:
+        elif is_of_ilias(name) and name not in whole:
             found[name] = _in_ilias(signs, name, is_lone=is_lone)
         elif name in repositories:
             found[name] = repositories[name]
@@ -74,9 +79,60 @@ def people(
     return {name: one or NOBODY for name, one in found.items()}
 
 
+def people_of(
+    system: str,
+    signs: Signs,
+    names: Iterable[str],
+    slugs: Iterable[str] = (),
+    *,
+    is_source: bool = False,
+) -> dict[str, Match]:
+    """Each name → whom it means in the form of one system; empty where none is in that.
+
+    Args:
+        system: The one that has written them: ilias, github, nbgrader or folders.
+        signs: Of the students.
+        names: All that stand beside one another.
+        slugs: Of lessons, whose names an assignment may have.
+        is_source: Whether a name that is alone may be the source's own.
+    """
+    names, slugs = sorted(set(names)), {small(one) for one in slugs}
+    by_sign = partial(_by_sign, signs, beside_logins=False)
+    found: dict[str, Match | None]
+    if system == "ilias":
+        written = [one for one in names if is_of_ilias(one)]
+        found = {one: _in_ilias(signs, one, is_lone=False) or _NO_LOGIN for one in written}
+    elif system == "github":
+        starts = () if is_source and len(names) == 1 else slugs
+        unknown = [one for one in names if _may_be_repository(signs, one, starts)]
+        found = {**dict.fromkeys(unknown, _NO_USER), **_repositories(signs, names, slugs)}
+    elif system == "nbgrader":
+        written = [one for one in names if one.count("+") > 1]
+        found = {one: by_sign(one.split("+")[0]) or NOBODY for one in written}
+    else:
+        found = {one: by_sign(one) for one in names}
+    if not any(found.values()):
+        return {}
+    return {one: found.get(one) or not_written_by(system) for one in names}
+
+
+def not_written_by(system: str) -> Match:
+    """Nobody, of a name that is not in the form of the system that the instructor has named."""
+    return Match(
+        None,
+        f"it is not in the form of {systems()[system]}: say whose it is by --match, or by --from "
+        "who else wrote it",
+    )
+
+
+def is_of_ilias(name: str) -> bool:
+    """Whether ILIAS may have written the name of a folder."""
+    return _ILIAS.fullmatch(name) is not None
+
+
 def _is_inbound(name: str) -> bool:
     """Whether nbgrader's exchange has written it: student+lesson+time+number."""
-    return name.count("+") > 1 and not _ILIAS.fullmatch(name)
+    return name.count("+") > 1 and not is_of_ilias(name)
 
 
 def _is_login_alone(signs: Signs, name: str) -> bool:
@@ -161,7 +217,8 @@ def _repositories(signs: Signs, names: Iterable[str], slugs: Collection[str]) ->
         )
         for beginning in readings.keys() - excluded:
             start = beginning[:-1]
-            is_one = start in slugs or not re.search("[-_]", start)
+            is_lesson = start in slugs and not any(start.startswith(f"{one}-") for one in slugs)
+            is_one = is_lesson or not re.search("[-_]", start)
             is_sure = len(having[beginning]) > 1 or (is_one and small(name) not in signs.logins)
             if is_sure and all(having[one] <= having[beginning] for one in readings):
                 found[name] = only(readings[beginning], f"the name {name[len(beginning) :]}")
@@ -179,7 +236,7 @@ def _excluded(having: Mapping[str, set[str]], slugs: Collection[str]) -> set[str
     """The beginnings that are not the assignment, of any two of which one begins as the other.
 
     The longer one may be the assignment's and the start of a user's name, or the assignment's with
-    the shorter one read out of a user's name.
+    the shorter one read out of a user's name.  Where just one is called as a lesson, it is that.
     """
     excluded: set[str] = set()
     for longer, names in having.items():
@@ -188,7 +245,8 @@ def _excluded(having: Mapping[str, set[str]], slugs: Collection[str]) -> set[str
             others = having.get(shorter, set())
             if shorter not in having:
                 continue
-            if names < others or not all(one.startswith(longer) for one in others):
+            is_lesson = shorter[:-1] in slugs and longer[:-1] not in slugs
+            if is_lesson or names < others or not all(one.startswith(longer) for one in others):
                 excluded.add(longer)
             elif len(names) > len(others) or longer[:-1] in slugs:
                 excluded.add(shorter)
