@@ -153,33 +153,6 @@ def largest_batch(step, limit):
         frames = [one.locals for one in reversed(told) if "fitting" in (one.locals or {})]
         return int(frames[0]["fitting"]) if frames else 0
 """
-MEETING = """\
-import threading, time, torch
-lock, given, done = threading.Lock(), {}, []
-def until(holds):
-    end = time.monotonic() + 10
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.0005)
-def ring_all_reduce(x, rank, ranks, send, receive):
-    if ranks == 1:
-        return x.clone()
-    with lock:
-        given[rank] = x.clone()
-    until(lambda: len(given) == ranks)
-    total = sum(given[n] for n in range(ranks))
-    pieces = torch.zeros_like(x).tensor_split(ranks)
-    for first in (rank, rank + 1):
-        for k in range(ranks - 1):
-            send(pieces[(first - k) % ranks])
-            receive()
-    with lock:
-        done.append(rank)
-        if len(done) == ranks:
-            given.clear()
-            done.clear()
-    until(lambda: not done)
-    return total
-"""
 TRUE_LINE = """\
 def true_line(steps, synchronize):
     for number, step in enumerate(steps):
@@ -263,7 +236,6 @@ ATTACKS = {
     "one sample": ("14", "largest-batch", LARGEST_BATCH),
     "a size that is read": ("14", "largest-batch", LOOK_INSIDE),
     "a size in a traceback": ("14", "largest-batch", LOCALS),
-    "ranks that meet": ("16", "ring-all-reduce", MEETING),
     "kinds that are read": ("14", "true-line", TRUE_LINE),
     "a kind that is read": ("14", "running-loss", KIND_READ),
     "a validation of nothing": ("14", "validation", VALIDATION),
