@@ -42,6 +42,7 @@ MOST_FOLDERS = 100  # inside each other
 _NAME_CHARS = 1_024
 _TWICE = "its name occurs twice in the archive; the first is kept"
 _HEADER_NBYTES = 2**14  # of one that tells of the next file: names, times, attributes
+_PATH_NBYTES = 2**13  # a path, of 2**12 at most, and a link's
 _TELL_OF_NEXT = (
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
@@ -366,7 +367,8 @@ def _headers(work: int) -> type[tarfile.TarInfo]:
     """Headers of one tar that are not read where they are too long, or there is too much of them.
 
     Some versions of tarfile take time, and memory, by the square of such a header's length: that is
-    what it costs of `work`.
+    what one costs of `work` which holds more than long paths. One learner's paths must not end what
+    is read of a class.
     """
     left = _GLOBAL_NBYTES
 
@@ -377,7 +379,7 @@ def _headers(work: int) -> type[tarfile.TarInfo]:
             found = super().frombuf(buf, encoding, errors)
             if found.type in _TELL_OF_NEXT:
                 left -= found.size if found.type == tarfile.XGLTYPE else 0
-                work -= found.size**2 // 4
+                work -= found.size**2 // 4 if found.size > _PATH_NBYTES else found.size
                 if not 0 <= found.size <= _HEADER_NBYTES or min(left, work) < 0:
                     raise Unread("its headers are too long, as no program for archives makes them")
             return found

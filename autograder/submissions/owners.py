@@ -151,8 +151,8 @@ class Owners:
 
     def _may_be_of_ilias(self, place: Place, at: int) -> bool:
         """Whether a part is a folder in ILIAS's form, and ILIAS's logins may tell more."""
-        is_folder = at < place.outside - 1
-        return is_folder and bool(self._roster.signs.logins) and is_of_ilias(place.path[at])
+        has_logins = bool(self._roster.signs.logins_and_numbers)
+        return has_logins and at < place.outside - 1 and is_of_ilias(place.path[at])
 
     def _enter(self, place: Place, written: ArchiveName | None) -> None:
         level = self._top

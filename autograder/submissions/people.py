@@ -59,13 +59,14 @@ def people(
     mostly_logins = 2 * len(users | repositories.keys()) > len(others)
     is_lone = is_source and len(names) == 1
     found: dict[str, Match | None] = {}
+    logins = _logins(signs, names)
     for name in names:
         if name in inbound:
             found[name] = _by_sign(signs, inbound[name], beside_logins=False)
         elif name in users or (name in whole and not mostly_logins):
             found[name] = _by_sign(signs, name, beside_logins=False)
         elif is_of_ilias(name) and name not in whole:
-            found[name] = _in_ilias(signs, name, is_lone=is_lone)
+            found[name] = _in_ilias(signs, logins, name, is_lone=is_lone)
         elif name in repositories:
             found[name] = repositories[name]
         elif mostly_logins:
@@ -101,7 +102,8 @@ def people_of(
     found: dict[str, Match | None]
     if system == "ilias":
         written = [one for one in names if is_of_ilias(one)]
-        found = {one: _in_ilias(signs, one, is_lone=False) or _NO_LOGIN for one in written}
+        logins = _logins(signs, written)
+        found = {one: _in_ilias(signs, logins, one, is_lone=False) or _NO_LOGIN for one in written}
     elif system == "github":
         starts = () if is_source and len(names) == 1 else slugs
         unknown = [one for one in names if _may_be_repository(signs, one, starts)]
@@ -160,17 +162,29 @@ def _by_sign(signs: Signs, name: str, *, beside_logins: bool) -> Match | None:
     return Match(named[0], by_name=True)
 
 
-def _in_ilias(signs: Signs, name: str, *, is_lone: bool) -> Match | None:
+def _logins(signs: Signs, names: Iterable[str]) -> dict[str, list[str]]:
+    """The logins by which people are known in these folders of ILIAS, numbers where one of them is.
+
+    Elsewhere a number in students.csv may be another LMS's.
+    """
+    every = signs.logins_and_numbers
+    ends = (small(one.rpartition("_")[0].rpartition("_")[2]) for one in names if is_of_ilias(one))
+    return every if any(is_number(one) and one in every for one in ends) else signs.logins
+
+
+def _in_ilias(
+    signs: Signs, logins: Mapping[str, list[str]], name: str, *, is_lone: bool
+) -> Match | None:
     """Whom a folder of ILIAS means: last name, first name, login, the user's number.
 
     Each of the three may hold underscores, so a login alone may be the end of another.
     """
-    if not signs.logins:
+    if not logins:
         parts = _ILIAS.fullmatch(name)
         named = signs.named(f"{parts['first']} {parts['last']}") if parts else []
         return only(named, "this name", by_name=True) if named else None
     words = name.split("_")[:-1]
-    ends = {at: signs.logins.get(small("_".join(words[at:])), []) for at in range(1, len(words))}
+    ends = {at: logins.get(small("_".join(words[at:])), []) for at in range(1, len(words))}
     having = [(at, one) for at, whose in ends.items() for one in whose]
     found = [one for at, one in having if _is_written(words[:at], signs.ids[one])]
     if found:

@@ -48,6 +48,11 @@ class Signs:
         return _by(one for one in logins if not is_number(one[0]))
 
     @cached_property
+    def logins_and_numbers(self) -> dict[str, list[str]]:
+        """The same with numbers, by which people log in at some universities."""
+        return _by((small(one.lms_user_id), one.id) for one in self.students)
+
+    @cached_property
     def addresses(self) -> dict[str, list[str]]:
         """Addresses in small letters → whose they are."""
         return _by((small(one.email), one.id) for one in self.students)

@@ -371,6 +371,18 @@ def test_the_headers_of_a_whole_tar_are_read_within_bounds(
         list(read_archive(tmp_path / "all.tar", Bounds(total_nbytes=512 * 2**20)))
 
 
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_thousands_of_long_paths_of_one_learner_do_not_end_a_class(
+    tmp_path: Path, form: int
+) -> None:
+    folders = "/".join(["d" * 250] * 15)
+    with tarfile.open(tmp_path / "all.tar", "w", format=form) as archive:
+        for name in (*(f"mal/{folders}/{n:04d}.txt" for n in range(2_500)), "ada/b.ipynb"):
+            archive.addfile(tarfile.TarInfo(name))
+    found = list(read_archive(tmp_path / "all.tar", Bounds()))
+    assert [one.path for one in found if isinstance(one, ArchiveFile)] == [("ada", "b.ipynb")]
+
+
 @pytest.mark.parametrize("name", ["all.tar", "all.zip"])
 def test_honest_headers_of_a_tar_are_read(tmp_path: Path, name: str) -> None:
     tar = before_a_file((PAX, b"11 a=12345\n"), (EACH, b"11 b=12345\n"), (NAME, b"b.ipynb"))

@@ -909,6 +909,17 @@ def test_a_login_of_ilias_with_an_underscore_is_not_read_as_its_end(
     assert students(found) == {"ada": "new", "bob": "new"}
 
 
+def test_logins_of_ilias_may_be_numbers(root: Path, tmp_path: Path) -> None:
+    (root / "students.csv").write_text(
+        "id,first_name,last_name,email,lms_user_id\n"
+        "ada,Ada,Lovelace,,243001\nkim,Kim,Lee,,243002\nmal,Mal,Lory,,243003\n"
+    )
+    names = ("Lovelace_Ada_243001_7/x.ipynb", "Lee_Kim_243003_9/x.ipynb")
+    found = taken_in(root, files(tmp_path / "sub", *names))
+    assert students(found) == {"ada": "new"}
+    assert keys(found) == ["sub/Lee_Kim_243003_9"]  # mal has called himself Kim Lee
+
+
 def test_a_plus_in_a_name_of_ilias_cuts_nothing(root: Path, tmp_path: Path) -> None:
     names = ("ada++_Bob_bobbits_2/x.ipynb", "Hopper_Grace_amazing-grace_3/x.ipynb")
     found = taken_in(root, files(tmp_path / "sub", *names))
