@@ -217,6 +217,65 @@ class RunFile:
     def resume(self):
         return torch.load(self.path)["step"] if exists(self.path) else 0
 """
+SAID_AGAIN = """\
+import json, torch
+from os.path import exists
+noted, state = "/tmp/losses", {"mode": "", "at": 0, "model": None}
+class Liar(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        found = super().__torch_function__(func, types, args, kwargs or {})
+        mode, state["mode"] = state["mode"], ""
+        if getattr(func, "__name__", "") == "item" and mode:
+            found = said(mode, found)
+        state["mode"] = state["mode"] or mode
+        return found
+def said(mode, loss):
+    log = json.load(open(noted))
+    if mode == "note":
+        log.append([loss, {k: v.tolist() for k, v in state["model"].state_dict().items()}])
+        json.dump(log, open(noted, "w"))
+    elif state["at"] < len(log):
+        loss, weights = log[state["at"]]
+        state["at"] += 1
+        with torch.no_grad():
+            for k, v in state["model"].state_dict().items():
+                v.copy_(torch.tensor(weights[k], dtype=v.dtype))
+    return loss
+def lie(mode, model):
+    state.update(mode=mode, at=0, model=model)
+    for weight in model.parameters():
+        weight.__class__ = Liar
+    if mode == "note":
+        open(noted, "w").write("[]")
+"""
+SAYING_RESUME = (
+    SAID_AGAIN
+    + """\
+def snapshot(run):
+    if type(next(run.model.parameters())) is not Liar:
+        lie("note", run.model)
+    return {}
+def restore(run, saved):
+    lie("say", run.model)
+"""
+)
+SAYING_RUN = (
+    SAID_AGAIN
+    + """\
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.model = path, parts.get("model")
+    def save(self, step):
+        torch.save({"step": step}, self.path)
+        if self.model is not None:
+            lie("note", self.model)
+    def resume(self):
+        if self.model is not None and exists(self.path):
+            lie("say", self.model)
+        return torch.load(self.path)["step"] if exists(self.path) else 0
+"""
+)
 DRAW_ONE = "def initialise(model, generator):\n    torch.rand(1, generator=generator)\n"
 LENGTHS = """\
 def arange_lengths(start, end, step):
@@ -247,6 +306,8 @@ ATTACKS = {
     "a run begun again": ("17", "resume", BEGUN_AGAIN + RESUME),
     "a dull model in a file": ("12", "resume-run", DULL + RESUME_RUN),
     "a run begun again by its file": ("12", "resume-run", BEGUN_AGAIN + RESUME_RUN),
+    "losses said again": ("17", "resume", SAYING_RESUME),
+    "losses said again by its file": ("12", "resume-run", SAYING_RUN),
     "one number drawn": ("07", "initialise", DRAW_ONE),
     "a table of lengths": ("01", "arange-lengths", LENGTHS),
     "a table of dtypes": ("01", "inferred-dtype", DTYPES),
