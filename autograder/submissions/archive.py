@@ -78,7 +78,7 @@ class Bounds:
     """
 
     files: int = 50_000
-    total_nbytes: int = 8 * 2**30
+    total_nbytes: int = 2 * 2**30
     file_nbytes: int = 64 * MiB
     ratio: int = 200
     own_files: int = OWN_FILES
