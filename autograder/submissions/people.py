@@ -187,10 +187,12 @@ def _in_ilias(
     ends = {at: logins.get(small("_".join(words[at:])), []) for at in range(1, len(words))}
     having = [(at, one) for at, whose in ends.items() for one in whose]
     found = [one for at, one in having if _is_written(words[:at], signs.ids[one])]
+    whose = ", ".join(sorted({one for _, one in having}))
+    if len({at for at, _ in having}) > 1:  # whose login is the end may have written the rest of it
+        return nobody(f"it ends in the logins of {whose}")
     if found:
         return only(found, "this login")
     if having:
-        whose = ", ".join(one for _, one in having)
         return nobody(f"it ends in the login of {whose}, but another name stands before that")
     return _NO_LOGIN if _PERSON.fullmatch(name) and not is_lone else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import time
@@ -20,7 +21,7 @@ from autograder.submissions.collect import collect
 from autograder.submissions.matching import read_roster
 from course import Check, answer, inputs
 from course.testing import results
-from tests.attacks.test_references import graded
+from tests.attacks.test_references import ROOT, graded
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG
 from tests.autograder.engine.exam import answers, exam_cells, grade, graded_cell, shown, solution
@@ -289,6 +290,29 @@ def test_ranks_that_meet_by_a_name_earn_a_third_of_the_ring(tmp_path: Path) -> N
     assert "half an element is added to each message on its way: that is in every sum" in {
         check.name for check in record.failed
     }
+
+
+AS_FOUND = {
+    "noisy-batch": ["batch_of"],
+    "weighted-loss": ["loss_of"],
+    "rank-order": ["rank_order"],
+    "accuracy": ["accuracy"],
+    "resume": ["snapshot", "restore"],
+}
+
+
+@pytest.mark.parametrize("exercise", AS_FOUND)
+def test_the_pieces_of_the_project_as_they_are_found_earn_a_third_at_most(
+    tmp_path: Path, exercise: str
+) -> None:
+    script = (ROOT / "source" / "17-project" / "train.py").read_text("utf-8")
+    pieces = {one.name: one for one in ast.parse(script).body if isinstance(one, ast.FunctionDef)}
+    found = "\n\n".join(ast.unparse(pieces[name]) for name in AS_FOUND[exercise])
+    imports = (
+        "import copy, types, torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+    )
+    record = graded(tmp_path, "17", exercise, imports + found)
+    assert 0 < record.score <= 0.34 * record.max
 
 
 EXCEPTIONS = "KeyError, IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError"

@@ -899,14 +899,16 @@ def test_where_a_login_of_ilias_is_known_no_name_counts(root: Path, tmp_path: Pa
     assert students(found) == {"bob": "new", "kim": "new"}
 
 
-def test_a_login_of_ilias_with_an_underscore_is_not_read_as_its_end(
+def test_a_folder_of_ilias_that_ends_in_two_logins_is_for_a_person_to_match(
     root: Path, tmp_path: Path
 ) -> None:
     with (root / "students.csv").open("a") as roster:
         roster.write("bob,Lace,Love,,x_adalove\n")
     names = ("Love_Lace_x_adalove_2/x.ipynb", "Lovelace_Ada_adalove_1/x.ipynb")
     found = taken_in(root, files(tmp_path / "sub", *names))
-    assert students(found) == {"ada": "new", "bob": "new"}
+    assert students(found) == {"ada": "new"}  # who has called herself Lace_x Love?
+    assert keys(found) == ["sub/Love_Lace_x_adalove_2"]
+    assert "it ends in the logins of ada, bob" in found.unmatched[0].reason
 
 
 def test_logins_of_ilias_may_be_numbers(root: Path, tmp_path: Path) -> None:
