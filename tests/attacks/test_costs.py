@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.answer_bank.bank import read_bank
 from autograder.course_directory import load_course
 from autograder.lessons.model import select_lessons
 from autograder.records.model import ExerciseRecord
@@ -255,37 +256,10 @@ def test_a_table_and_a_die_earn_what_is_shown_and_a_table_alone_a_fifth() -> Non
     assert 2.0 < with_a_die <= 5.56  # what is shown, and the line of every table
 
 
-MEETING = """\
-import threading, time, torch
-lock, given, done = threading.Lock(), {}, []
-def until(holds):
-    end = time.monotonic() + 10
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.0005)
-def ring_all_reduce(x, rank, ranks, send, receive):
-    if ranks == 1:
-        return x.clone()
-    with lock:
-        given[rank] = x.clone()
-    until(lambda: len(given) == ranks)
-    total = sum(given[n] for n in range(ranks))
-    pieces = torch.zeros_like(x).tensor_split(ranks)
-    for first in (rank, rank + 1):
-        for k in range(ranks - 1):
-            send(pieces[(first - k) % ranks])
-            receive()
-    with lock:
-        done.append(rank)
-        if len(done) == ranks:
-            given.clear()
-            done.clear()
-    until(lambda: not done)
-    return total
-"""
-
-
 def test_ranks_that_meet_by_a_name_earn_a_third_of_the_ring(tmp_path: Path) -> None:
-    record = graded(tmp_path, "16", "ring-all-reduce", MEETING)
+    bank = read_bank(ROOT / "autograder" / "answers" / "16-devices.py")
+    (meeting,) = (one for one in bank if one.misconception == "ranks-share-their-names")
+    record = graded(tmp_path, "16", meeting.exercise, meeting.source)
     assert record.score == pytest.approx(record.max / 3, abs=0.4)
     assert "half an element is added to each message on its way: that is in every sum" in {
         check.name for check in record.failed
