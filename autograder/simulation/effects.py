@@ -332,10 +332,21 @@ def _gpu() -> Any:
         return ()
     from course import gpu
 
-    count = gpu.device_count()
-    stats = [gpu.memory_stats(number) for number in range(count)]
-    free = [gpu.mem_get_info(number) for number in range(count)]
-    return len(loaded), count, stats, free, gpu.current_device(), gpu.memory_snapshot()
+    states = [_state_of(number) for number in range(gpu.device_count())]
+    return len(loaded), gpu.current_device(), states
+
+
+def _state_of(number: int) -> Any:
+    """What is true of a simulated device, were no tensor on it.
+
+    What lives there is held by names. What its allocator has counted, and keeps for later, is
+    nobody's: whoever measures looks before and after, or resets the peaks and empties the cache.
+    """
+    from course.gpu.simulator.memory_functions import device_of
+
+    device = device_of(number)
+    copies = len(device.copies_in), len(device.copies_out)
+    return device.allocator.limit_nbytes, copies, device.fault
 
 
 _LOOKS: dict[str, Callable[[], Any]] = {

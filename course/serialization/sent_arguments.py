@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import marshal
 from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -28,6 +29,7 @@ _LISTED = ("shape", "stride", "byte_range")
 _AS_SENT = tuple(
     field.name for field in fields(TensorFacts) if field.name not in (*MARKED, *_LISTED)
 )
+_as_sent_of, _listed_of = itemgetter(*_AS_SENT), itemgetter(*_LISTED)
 _Tensor, _SCALARS = torch.Tensor, frozenset({type(None), bool, int, float, str})
 _is_conj, _is_neg = torch.Tensor.is_conj, torch.Tensor.is_neg
 _storage_of = torch._C.TensorBase.untyped_storage
@@ -126,10 +128,9 @@ def _is_what_was_sent(found: TensorFacts, sent: dict[str, Any]) -> bool:
     seen = vars(found)
     if found.grad is not None or found.device != "cpu" or found.layout != "strided":
         return False
-    for name in _AS_SENT:
-        if seen[name] != sent[name]:
-            return False
-    return all(list(seen[name]) == sent[name] for name in _LISTED)
+    if _as_sent_of(seen) != _as_sent_of(sent):
+        return False
+    return [list(one) for one in _listed_of(seen)] == [*_listed_of(sent)]
 
 
 def _is_same(value: Any, node: Any) -> bool:

@@ -10,7 +10,7 @@ import builtins
 import re
 import symtable
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -178,6 +178,113 @@ def leading_imports(source: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4_000)
+def bound_first(source: str) -> frozenset[str]:
+    r"""The global names that a cell binds whatever it finds, before it reads them.
+
+    Not those that its functions read, at a time that the code does not tell.
+
+    >>> sorted(bound_first("total = start\nfor row in (1, 2):\n    total = total + row"))
+    ['row', 'total']
+    >>> sorted(bound_first("def step():\n    return rate\nrate = 2"))
+    []
+    """
+    code = read_code(source)
+    if code is None:
+        return frozenset()
+    first, seen = set[str](), set[str]()
+    _bind(code.body, first, seen)
+    handlers = (one.name for one in code.nodes if isinstance(one, ast.ExceptHandler) and one.name)
+    return frozenset(first | (set(handlers) - seen)) - read_later(source)
+
+
+@lru_cache(maxsize=4_000)
+def read_later(source: str) -> frozenset[str]:
+    """The global names that code reads or binds at a time that it does not tell.
+
+    Those of its functions, and those that a text may name; all of them where it cannot be read.
+    """
+    code = read_code(source)
+    if code is None:
+        return words_of(source)
+    inside = set[str]().union(*map(_global_names, code.table.get_children()))
+    return _names_by_text(code) | inside
+
+
+def _bind(body: Iterable[ast.stmt], first: set[str], seen: set[str]) -> None:
+    """Add the names that these statements bind to `first`, if they have not been `seen` before."""
+    for one in body:
+        read: list[ast.expr] = []
+        bound: list[str] = []
+        match one:
+            case ast.Assign():
+                read, bound = [one.value], [name for each in one.targets for name in _plain(each)]
+            case ast.With():
+                read = [item.context_expr for item in one.items]
+                bound = [name for item in one.items for name in _plain(item.optional_vars)]
+            case ast.For(iter=ast.Tuple(elts=[_, *_]) | ast.List(elts=[_, *_])):
+                read, bound = [one.iter], _plain(one.target)
+            case ast.Import() | ast.ImportFrom():
+                bound = [name for *_, name in _imported_by([one])]
+        seen.update(*map(_names_in, read))
+        first.update(name for name in bound if name not in seen)
+        if isinstance(one, ast.For) and bound:  # it runs once at least
+            _bind(one.body, first, seen)
+        seen |= _names_in(one)
+
+
+def _plain(target: ast.expr | None) -> list[str]:
+    """The names that a target is made of; none where it is something else."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return names if len(names) == len(parts) else []
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    """The names in this code, without that of a caught exception where it is handled."""
+    found = {name for *_, name in _imported_by(ast.walk(node))}
+    waiting = [(node, frozenset[str]())]
+    while waiting:
+        one, caught = waiting.pop()
+        if isinstance(one, ast.Name) and one.id not in caught:
+            found.add(one.id)
+        elif isinstance(one, ast.ExceptHandler) and one.name:
+            caught |= {one.name}
+        waiting += [(below, caught) for below in ast.iter_child_nodes(one)]
+    return found
+
+
+@lru_cache(maxsize=4_000)
+def constants(source: str) -> frozenset[str]:
+    r"""The names that a cell binds to what nobody can change: numbers, texts, a device.
+
+    >>> sorted(constants("MIB, device = 2**20, gpu.device()\nKIB = MIB // 2**10\nrows = []"))
+    ['KIB', 'MIB', 'device']
+    """
+    code, found = read_code(source), set[str]()
+    for one in code.body if code is not None else ():
+        if isinstance(one, ast.Assign) and len(one.targets) == 1:
+            names = _plain(one.targets[0])
+            values = one.value.elts if isinstance(one.value, ast.Tuple) else [one.value]
+            if len(names) == len(values):
+                pairs = zip(names, values, strict=True)
+                found |= {name for name, value in pairs if _is_fixed(value, found)}
+    return frozenset(found)
+
+
+def _is_fixed(value: ast.expr, known: set[str]) -> bool:
+    match value:
+        case ast.Constant():
+            return True
+        case ast.Name():
+            return value.id in known
+        case ast.BinOp():
+            return _is_fixed(value.left, known) and _is_fixed(value.right, known)
+        case ast.Call(ast.Attribute(attr="device"), args, []):
+            return all(_is_fixed(one, known) for one in args)
+    return False
+
+
+@lru_cache(maxsize=4_000)
 def bound_anyhow(source: str) -> frozenset[str]:
     """The global names that code binds in any way, none where it is no plain Python."""
     return frozenset(name for *_, name in imports_of(source)) | (bound_names(source) or frozenset())
@@ -187,7 +294,7 @@ def bound_anyhow(source: str) -> frozenset[str]:
 def used_names(source: str) -> frozenset[str]:
     """The global names that code reads, and every text in it that could be one."""
     code = read_code(source)
-    return frozenset() if code is None else _texts(code).union(_read_globally(code.table))
+    return frozenset() if code is None else _names_by_text(code) | _read_globally(code.table)
 
 
 def is_changed(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
@@ -223,7 +330,7 @@ def root_name(node: ast.expr) -> str:
 
 @lru_cache(maxsize=4_000)  # most cells are the same in each submission
 def mentioned(source: str) -> frozenset[str] | None:
-    r"""The global names that a cell reads or binds, and every text in it that could be one.
+    r"""The global names that a cell reads or binds, and every text in it that may name one.
 
     None where it may reach others: it looks names up by their text, or cannot be read.
 
@@ -240,7 +347,7 @@ def mentioned(source: str) -> frozenset[str] | None:
         return None
     if any(map(_is_history, _read_globally(code.table))) or any(map(_reaches, code.nodes)):
         return None
-    return names | texts
+    return names | _names_by_text(code)
 
 
 @lru_cache(maxsize=1_000)
@@ -274,9 +381,25 @@ def asked_for(source: str) -> frozenset[str]:
     return frozenset(names) if names and uses <= called else _texts(code)
 
 
-def _texts(code: Code) -> frozenset[str]:
-    values = (one.value for one in code.nodes if isinstance(one, ast.Constant))
+def _texts(code: Code, beside: Container[ast.AST | None] = ()) -> frozenset[str]:
+    values = (
+        one.value for one in code.nodes if isinstance(one, ast.Constant) and one not in beside
+    )
     return frozenset(one for one in values if isinstance(one, str) and one.isidentifier())
+
+
+def _names_by_text(code: Code) -> frozenset[str]:
+    """Every text that could be a name and be looked up as one: no key of a dict, none compared."""
+    keys = set[ast.AST | None]()
+    for node in code.nodes:
+        match node:
+            case ast.Subscript():
+                keys.add(node.slice)
+            case ast.Compare():
+                keys.update((node.left, *node.comparators))
+            case ast.Dict():
+                keys.update(node.keys)
+    return _texts(code, keys)
 
 
 def imported_names(source: str) -> frozenset[str]:
@@ -291,7 +414,7 @@ def words_of(source: str) -> frozenset[str]:
     code = read_code(source)
     if code is None:
         return frozenset(re.findall(r"[^\W\d]\w*", source))
-    return _texts(code).union(_global_names(code.table))
+    return _names_by_text(code) | _global_names(code.table)
 
 
 def _reaches(node: ast.AST) -> bool:

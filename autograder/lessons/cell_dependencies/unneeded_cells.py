@@ -3,17 +3,18 @@
 A cell that says so (`metadata.course.shows`) leaves nothing behind but its output and the names
 that it binds: `autograder.simulation.effects` runs the lesson and proves it. What a cell draws from
 torch's generator is counted there (`metadata.course.draws`), and is drawn all the same. Whether
-anything needs those names depends on the submission, and is read from the code here. A cell that
-shares a name with an answer, a test, a changed cell or one of the learner's own runs, and so does
-each cell that shares a name with such a cell; a name that no cell binds, or none reads, is not
+anything needs those names depends on the submission, and is read from the code here. A cell with a
+name that an answer, a test, a changed cell or one of the learner's own may find bound runs, and so
+does each cell with one that such a cell may find; a name that no cell binds, or none reads, is not
 shared. Where code may reach names that it does not spell out, every cell runs.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+import math
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from autograder.lessons.cell_dependencies.cell_names import (
     BUILTINS,
@@ -22,15 +23,18 @@ from autograder.lessons.cell_dependencies.cell_names import (
     Import,
     asked_for,
     bound_anyhow,
+    bound_first,
     bound_names,
     called_name,
     changes_common,
+    constants,
     imported_names,
     imports_of,
     is_changed,
     leading_imports,
     mentioned,
     read_code,
+    read_later,
     root_name,
     root_of,
     used_names,
@@ -79,8 +83,10 @@ class ShownCells:
         own = (one["source"] for one in cells if one["cell_type"] == "code" and not is_answer(one))
         self._words = {text: words_of(text) for text in own if mentioned(text) is None}
         setup = [one["source"] for one in cells if grader(one).get("grade_id") == "setup"]
-        self.common = BUILTINS.union(*map(imported_names, setup))
         every = [one["source"] for one in cells if one["cell_type"] == "code"]
+        others = set[str]().union(*(bound_anyhow(text) for text in every if text not in setup))
+        fixed = (constants(text) - others for text in setup)
+        self.common = BUILTINS.union(*map(imported_names, setup), *fixed)
         self.imported = self.common.union(*map(imported_names, every))  # by any of its cells
         self._imports = frozenset(one for text in setup for one in imports_of(text))
         self._modules = KNOWN.union(root_of(one) for text in every for one in imports_of(text))
@@ -106,16 +112,13 @@ class ShownCells:
         carried = self._carried(set(code.values()) - tests, tests)
         mentions = {n: (names or frozenset()) & carried for n, names in read.items()}
         modules = _modules(set(code.values()) - tests)
-        needs = {
-            n: names if n in apart else names - (leading_imports(code[n]) & modules)
-            for n, names in mentions.items()
-        }
-        waiting = {n for n, text in code.items() if text in self.texts}
-        needed = set().union(*(needs[n] for n in needs.keys() - waiting))
-        while run := {n for n in waiting if mentions[n] & needed}:
-            waiting -= run
-            needed = needed.union(*(needs[n] for n in run))
-        return frozenset(waiting)
+        needs = _Needs(mentions, {n for n, text in code.items() if text in self.texts})
+        for n, text in code.items():
+            if n in apart:
+                needs.add_test(n)
+            else:
+                needs.add_cell(n, _made_here(text, modules), read_later(text))
+        return needs.unneeded()
 
     def _carried(self, run: Iterable[str], tests: Iterable[str]) -> frozenset[str]:
         """The names by which a cell may find what another has made: both bound and read.
@@ -151,6 +154,71 @@ class ShownCells:
         return changes_common(source, self.common, self._imports)
 
 
+class _Needs:
+    """Which cells of a notebook run, as others may find their names.
+
+    A cell finds what cells before it have bound, a function and a test also what later ones have.
+    """
+
+    def __init__(self, mentions: Mapping[int, frozenset[str]], shown: Iterable[int]) -> None:
+        """Begin with no need.
+
+        Args:
+            mentions: The names of each cell that others may share.
+            shown: The cells that need not run by themselves.
+        """
+        self._mentions, self._left = mentions, set(shown)
+        self._by_name = defaultdict[str, list[int]](list)
+        for number, names in mentions.items():
+            for name in names:
+                self._by_name[name].append(number)
+        self._own = dict[int, frozenset[str]]()
+        self._later = dict[int, frozenset[str]]()
+        self._until = dict[str, float]()  # by name, the place up to which somebody finds it
+        self._changed = set[str]()
+
+    def add_test(self, number: int) -> None:
+        """It looks at what it asks for after all cells have run."""
+        self.add_cell(number, frozenset(), self._mentions[number])
+
+    def add_cell(self, number: int, own: frozenset[str], later: frozenset[str]) -> None:
+        """A cell that binds its `own` names before it reads them, and reads some `later`."""
+        names = self._mentions[number]
+        self._own[number], self._later[number] = own & names, (later & names) - own
+        if number not in self._left:
+            self._runs(number)
+
+    def unneeded(self) -> frozenset[int]:
+        """The cells that need not run, once all have been added."""
+        while self._changed:
+            name = self._changed.pop()
+            for number in self._by_name[name]:
+                if number >= self._until[name]:
+                    continue
+                if number in self._left:
+                    self._left.discard(number)
+                    self._runs(number)
+                # Who finds what a cell makes may find by it whatever else that cell has at hand.
+                if name in self._own[number]:
+                    self._need(self._mentions[number], self._until[name])
+        return frozenset(self._left)
+
+    def _runs(self, number: int) -> None:
+        found = self._mentions[number] - self._own[number]
+        self._need(found - self._later[number], number)
+        self._need(self._later[number], math.inf)
+
+    def _need(self, names: Iterable[str], until: float) -> None:
+        more = {name for name in names if self._until.get(name, -1) < until}
+        self._until |= dict.fromkeys(more, until)
+        self._changed |= more
+
+
+def _made_here(source: str, modules: frozenset[str]) -> frozenset[str]:
+    """The names that a cell mentions and does not find where it runs, as it binds them itself."""
+    return bound_first(source) | (leading_imports(source) & modules)
+
+
 def _modules(cells: Iterable[str]) -> frozenset[str]:
     """The names that stand for one thing in all these cells, whichever of them imports it."""
     imports, bound = set[Import](), set[str]()
@@ -172,8 +240,7 @@ def said_by_code(cell: RawCell, lesson: ShownCells) -> Iterator[str]:
     if code is None:
         yield "it is no plain Python"
         return
-    bound = {one.id for one in code.nodes if isinstance(one, ast.Name) and is_changed(one)}
-    bound |= {one.name for one in code.body if isinstance(one, ast.FunctionDef | ast.ClassDef)}
+    bound = bound_names(cell["source"]) or frozenset()
     if bound & lesson.common:
         yield f"it binds {', '.join(sorted(bound & lesson.common))} anew"
     called = {one.func for one in code.nodes if isinstance(one, ast.Call)}

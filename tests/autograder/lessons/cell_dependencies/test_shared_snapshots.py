@@ -35,11 +35,13 @@ F, G = "def f(x):\n    return x + 1", "def g(x):\n    return x - 1"
 
 def test_answers_that_have_no_name_in_common_are_looked_at_together() -> None:
     assert _looked_at(F, "?f", "y = torch.ones(2)", G, "?g") == [4, 4]
+    # A key, or what a value is compared with, looks nothing up.
+    assert _looked_at(F, "?f", "y = {'f': 1}['f'] == 'f'", G, "?g") == [4, 4]
 
 
 @pytest.mark.parametrize(
     "between",
-    ["def f(x):\n    return x", "f(torch.ones(2))", "table = {'f': 1}", "del f", "print([f])"],
+    ["def f(x):\n    return x", "f(torch.ones(2))", "table = ['f']", "del f", "print([f])"],
     ids=["bound anew", "called", "named in a text", "deleted", "read"],
 )
 def test_a_cell_that_touches_the_answer_comes_after_the_look(between: str) -> None:

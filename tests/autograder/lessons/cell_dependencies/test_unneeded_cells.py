@@ -18,7 +18,7 @@ from autograder.lessons.cell_dependencies.unneeded_cells import (
 )
 from tests.autograder.engine.exam import Cell, code
 
-SETUP = code("import torch\nfrom course import observe\nlimit = 3", "setup", locked=True)
+SETUP = code("import torch\nfrom course import observe\nlimit = [3]", "setup", locked=True)
 MORE = code("import json", "more")
 ANSWER = code("def total(x):\n    return x.sum()", "total", solution=True)
 TEST = code("seen = answer('total')(rows)", "test-total", grade=True, locked=True)
@@ -36,6 +36,7 @@ LESSON = [
     showing("print(rows.stride())", "looked-at"),
     showing("print(torch.zeros(limit))", "apart"),
     showing("print(torch.ones(2))", "alone"),
+    code("limit.append(1)", "changes"),
     ANSWER,
     TEST,
 ]
@@ -58,6 +59,41 @@ def test_who_uses_a_name_has_every_cell_run_that_shares_it() -> None:
     # looked-at may change what made has made, so both run.
     assert left_out(code("def total(x):\n    return rows.sum()", "total")) == {"alone"}
     assert left_out(code("print(rows)", "own")) == {"alone"}
+
+
+OWN = "rows = []\nfor row in (1, 2):\n    rows = rows + [row]"
+
+
+@pytest.mark.parametrize(
+    ("cells", "left"),
+    [
+        ([OWN], {"made", "looked-at", "alone"}),
+        (["if limit:\n    rows = []", "print(row)"], {"alone"}),  # or they stay what they were
+        (["rows = rows + []"], {"alone"}),
+        (["def last():\n    return rows\nrows = []"], {"alone"}),  # it asks for them later
+        ([OWN, "print(rows)"], {"alone"}),
+        (["other = rows = []", "print(other)"], {"alone"}),  # what is the same under two names
+        (["try:\n    f()\nexcept E as rows:\n    print(rows)"], {"made", "looked-at", "alone"}),
+        (["try:\n    rows\nexcept E as rows:\n    print(rows)"], {"alone"}),
+    ],
+)
+def test_a_name_that_a_cell_binds_before_it_reads_it_is_shared_with_readers_alone(
+    cells: list[str], left: set[str]
+) -> None:
+    found = left_out(*(code(text, f"own-{n}") for n, text in enumerate(cells)))
+    assert found == left
+
+
+def test_the_set_up_cells_constants_are_everybodys() -> None:
+    setup = code("import torch\nMIB, rows = 2**20, [1]", "setup", locked=True)
+    lesson = [setup, showing("print(rows, MIB)", "both"), showing("print(MIB)", "one")]
+
+    def kept(own: str) -> frozenset[int]:
+        return ShownCells(lesson).left_out([*lesson, code(own, "own")], ())
+
+    assert kept("print(-MIB)") == {1, 2}
+    assert kept("print(rows, 1)") == {2}
+    assert kept("MIB = 1") == set()  # proved with what the set-up cell made of it
 
 
 def test_more_text_than_anyone_writes_is_not_read_and_has_every_cell_run() -> None:
@@ -205,7 +241,8 @@ def test_cells_that_stand_twice_or_in_another_order_are_told_by_their_text() -> 
     rows = LESSON[NUMBER["made"]]
     cells = [alone, *LESSON, alone, code("print(rows)", "own"), rows]
     found = ShownCells(LESSON).left_out(cells, {1 + NUMBER["test-total"]})
-    assert found == {0, 1 + NUMBER["alone"], len(LESSON) + 1}
+    # The second time, nobody behind asks for the rows.
+    assert found == {0, 1 + NUMBER["alone"], len(LESSON) + 1, len(LESSON) + 3}
 
 
 def test_the_lessons_own_magics_name_what_they_use_and_hide_nothing() -> None:
