@@ -141,7 +141,8 @@ AUTOGRADER = {
     "autograder.simulation": GROUND
     | {"autograder.records", "autograder.lessons", "autograder.submissions"}
     | {"autograder.answer_bank", "autograder.runners", *INSIDE}
-    | {"course.claims", "course.figures", "course.gpu", "course.inspection"},
+    | {"course.claims", "course.figures", "course.gpu", "course.gpu.simulator"}
+    | {"course.inspection"},
     # what nbgrader's configuration names: here nbgrader calls us
     f"{BRIDGE}.release_steps": {"*"},
     f"{BRIDGE}.feedback_steps": {"*"},

@@ -139,6 +139,7 @@ def test_moved_and_doubled_cells_stay_or_run_by_their_text(tmp_path: Path) -> No
     cells.remove(moved)
     twice = {**copy.deepcopy(moved), "id": "look-again", "outputs": []}
     cells = [*cells, moved, code("rows.append(3)\nprint(rows)", "own"), twice]
+    cells.append(code("len(rows)", "last"))
     outcome = grade(tmp_path, cells, lesson())
     assert outcome.record.score == 5.0
     assert ran(outcome) == {"look-a": True, "look-b": False}

@@ -55,8 +55,10 @@ FOUND = {
     "figures": ("import matplotlib\nmatplotlib.rcParams['lines.linewidth'] = 7", "libraries"),
     "device": ("from course import gpu\nprint(gpu.device())", "the simulated GPU"),
     "device-seed": ("gpu.manual_seed(0)", "random states"),
-    "memory": ("kept = torch.ones(256, device=gpu.device())", "the simulated GPU"),
+    "room": ("gpu.set_capacity(2**20)", "the simulated GPU"),
 }
+# What its names hold goes with them, also on a device that is there by now.
+KEPT = {"tensor-there": "kept = torch.ones(256, device=gpu.device())"}
 
 
 DRAWN = {
@@ -78,10 +80,10 @@ def lesson(root: Path, cells: dict[str, str]) -> Lesson:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Effects]:
     cells = NOTHING | {id_: source for id_, (source, _) in [*DRAWN.items(), *FOUND.items()]}
-    return effects_of(lesson(tmp_path_factory.mktemp("effects"), cells))
+    return effects_of(lesson(tmp_path_factory.mktemp("effects"), cells | KEPT))
 
 
-@pytest.mark.parametrize("id_", NOTHING)
+@pytest.mark.parametrize("id_", [*NOTHING, *KEPT])
 def test_what_only_shows_leaves_nothing(found: dict[str, Effects], id_: str) -> None:
     assert found[id_] == Effects(())
 
@@ -97,7 +99,7 @@ def test_what_a_cell_leaves_is_found(found: dict[str, Effects], id_: str) -> Non
 
 
 def test_cells_of_nbgraders_are_not_among_them(found: dict[str, Effects]) -> None:
-    assert found.keys() == NOTHING.keys() | DRAWN.keys() | FOUND.keys()
+    assert found.keys() == NOTHING.keys() | DRAWN.keys() | FOUND.keys() | KEPT.keys()
 
 
 @pytest.mark.exhaustive("marks of cells that only show")
