@@ -19,6 +19,15 @@ _ANSWER, _COURSE = "answer", "course"
 _MAGICS = ("run_line_magic", "run_cell_magic")
 
 
+_CLOCKS = frozenset(
+    {
+        *("perf_counter", "monotonic", "process_time", "thread_time", "clock_gettime", "timeit"),
+        *("perf_counter_ns", "monotonic_ns", "process_time_ns", "thread_time_ns", "time_ns"),
+        "getrusage",
+    }
+)
+
+
 @dataclass(frozen=True)
 class Asking:
     """What cells beside the tests say of the course's `answer`.
@@ -85,6 +94,38 @@ def asks_for_answers(source: str, beside: Asking = NOTHING) -> bool:
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _ANSWER
         for node in ast.walk(tree)
     )
+
+
+def reads_a_clock(source: str) -> bool:
+    r"""Whether code may find another time each time it runs, apart from probes.
+
+    Those run beside the answer; what they have measured is a reply like any other.
+
+    >>> reads_a_clock("import time\nstart = time.time()"), reads_a_clock("time = 3")
+    (True, False)
+    """
+    tree = _tree(source)
+    if tree is None:
+        return not _CLOCKS.isdisjoint(re.findall(r"\w+", source))
+    beside = {inner for node in ast.walk(tree) if _is_probe(node) for inner in ast.walk(node)}
+    return any(_is_clock(node) for node in ast.walk(tree) if node not in beside)
+
+
+def _is_probe(node: ast.AST) -> bool:
+    marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    called = (one.func if isinstance(one, ast.Call) else one for one in marks)
+    return any("probe" in (getattr(one, "id", ""), getattr(one, "attr", "")) for one in called)
+
+
+def _is_clock(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id) | ast.Attribute(attr=id) if id in _CLOCKS:
+            return True
+        case ast.Attribute(ast.Name("time"), "time") | ast.Attribute(attr="now" | "today"):
+            return True
+        case ast.ImportFrom(module="time" | "timeit"):
+            return not {one.name for one in node.names} <= {"sleep"}
+    return False
 
 
 def _tree(source: str) -> ast.Module | None:

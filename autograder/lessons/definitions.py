@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
 MOST_PARSED_CHARS = 200_000  # Python's own reading of a text takes hundreds of times its size
+# Python puts the marks of a name in order each time its parser looks at it, in the square of their
+# number.
+_MARKS = re.compile(r"[^\w\x00-\x7f]{30,}")
+_MOST_MARKS = 30
 _MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.M)
 # For text that is not Python: what stands at the start of a line.
 _BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]*)?=(?!=)", re.M)
@@ -20,7 +25,19 @@ def defined(source: str) -> frozenset[str]:
     >>> sorted(defined("%time\nif x:\n    a, b = 1, 2\ndef f():\n    inner = 3"))
     ['a', 'b', 'f']
     """
-    return _parsed(source) if len(source) <= MOST_PARSED_CHARS else defined_by_lines(source)
+    return _parsed(source) if may_be_parsed(source) else defined_by_lines(source)
+
+
+def may_be_parsed(source: str) -> bool:
+    r"""Whether Python reads a text in a time that its length tells, and that is little.
+
+    >>> may_be_parsed("e\u0301t\u00e9 = 1"), may_be_parsed("a" + "\u0301\u0323" * 20 + " = 1")
+    (True, False)
+    """
+    if len(source) > MOST_PARSED_CHARS:
+        return False
+    runs = () if source.isascii() else _MARKS.findall(source)
+    return all(sum(map(bool, map(unicodedata.combining, one))) < _MOST_MARKS for one in runs)
 
 
 def defined_by_lines(source: str) -> frozenset[str]:

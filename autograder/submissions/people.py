@@ -77,6 +77,7 @@ def people(
             )
     if not any(found.values()):
         return {}
+    found |= _of_one_name(found)
     return {name: one or NOBODY for name, one in found.items()}
 
 
@@ -102,11 +103,13 @@ def people_of(
     found: dict[str, Match | None]
     if system == "ilias":
         written = [one for one in names if is_of_ilias(one)]
-        logins = _logins(signs, written)
+        logins = signs.logins_and_numbers  # who says that it is ILIAS has its logins there
         found = {one: _in_ilias(signs, logins, one, is_lone=False) or _NO_LOGIN for one in written}
+        found |= _of_one_name(found)
     elif system == "github":
         starts = () if is_source and len(names) == 1 else slugs
-        unknown = [one for one in names if _may_be_repository(signs, one, starts)]
+        alike = _begin_alike(names) and bool(signs.logins)
+        unknown = [one for one in names if alike or _may_be_repository(signs, one, starts)]
         found = {**dict.fromkeys(unknown, _NO_USER), **_repositories(signs, names, slugs)}
     elif system == "nbgrader":
         written = [one for one in names if one.count("+") > 1]
@@ -148,9 +151,11 @@ def _by_sign(signs: Signs, name: str, *, beside_logins: bool) -> Match | None:
     if bare != name and is_number(bare) and len(bare) < _LONG_NUMBER:
         return None  # 01-tiny-1 is nobody's
     exact = signs.exact.get(small(name)) or signs.exact.get(small(bare))
-    if exact:
-        return only(exact, f"the id, lms_user_id or address {bare}")
     named = signs.named(bare)
+    if exact and {*named} <= {*exact}:
+        return only(exact, f"the id, lms_user_id or address {bare}")
+    if exact:  # a login may be chosen to be somebody's name
+        return only(sorted({*exact, *named}), f"the id, lms_user_id, address or name {bare}")
     if not named:
         return None
     alike = {*signs.by_letters.get(letters(bare), ()), *named}
@@ -195,6 +200,20 @@ def _in_ilias(
     if having:
         return nobody(f"it ends in the login of {whose}, but another name stands before that")
     return _NO_LOGIN if _PERSON.fullmatch(name) and not is_lone else None
+
+
+def _of_one_name(found: Mapping[str, Match | None]) -> dict[str, Match]:
+    """The folders of ILIAS that are told by one name, which then is somebody else's, too."""
+    having: dict[str, list[str]] = defaultdict(list)
+    for name, match in found.items():
+        if match and match.student and match.by_name and is_of_ilias(name):
+            having[match.student].append(name)
+    return {
+        name: nobody(f"{len(names)} folders of ILIAS have the name of {student}")
+        for student, names in having.items()
+        for name in names
+        if len(names) > 1
+    }
 
 
 def _is_written(words: list[str], student: Student) -> bool:
@@ -245,7 +264,8 @@ def _readings(signs: Signs, name: str) -> dict[str, list[str]]:
     """What may be the assignment in the name of a repository → whose login the rest is."""
     lower = small(name)
     cuts = (one.end() for one in re.finditer("[-_]", lower) if one.start())
-    return {lower[:at]: signs.logins[lower[at:]] for at in cuts if lower[at:] in signs.logins}
+    users = {lower[:at]: lower[at:] for at in cuts if lower[at:] != _OF_CLASSROOM}
+    return {start: signs.logins[user] for start, user in users.items() if user in signs.logins}
 
 
 def _excluded(having: Mapping[str, set[str]], slugs: Collection[str]) -> set[str]:
@@ -271,6 +291,14 @@ def _excluded(having: Mapping[str, set[str]], slugs: Collection[str]) -> set[str
     return excluded
 
 
+def _begin_alike(names: Collection[str]) -> bool:
+    """Whether several names are one assignment's repositories by their beginning, and no weeks."""
+    starts = {small(one).partition("-")[0] for one in names}
+    rests = [one.partition("-")[2] for one in names]
+    are_numbers = any(is_number(one) and len(one) < _LONG_NUMBER for one in rests)
+    return len(names) > 1 and len(starts) == 1 and all(rests) and not are_numbers
+
+
 def _may_be_repository(signs: Signs, name: str, slugs: Iterable[str]) -> bool:
     """Whether a name looks like a repository, of somebody whom it need not tell.
 
@@ -278,7 +306,7 @@ def _may_be_repository(signs: Signs, name: str, slugs: Iterable[str]) -> bool:
     begins with a lesson, where the class has names on GitHub.
     """
     lower = small(name)
-    ends = (lower[one.end() :] for one in re.finditer("[-_]", lower))
+    ends = {lower[one.end() :] for one in re.finditer("[-_]", lower)} - {_OF_CLASSROOM}
     if any(e in signs.exact and (len(e) >= _LONG_NUMBER or not is_number(e)) for e in ends):
         return True
     rests = (lower.removeprefix(f"{one}-") for one in slugs)

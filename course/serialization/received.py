@@ -415,10 +415,21 @@ def _are_equal(one: Any, other: Any) -> bool:
         return torch.equal(one, other)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
-    same = one == other
+    same = _wide(one) == _wide(other)
     if isinstance(same, torch.Tensor | np.ndarray):  # of a number and an array
         return math.prod(same.shape) == 1 and bool(same)
     return bool(same)
+
+
+def _wide(value: Any) -> Any:
+    """A narrow dtype's values in a wide one: a number beside it would be rounded, or wrapped."""
+    if isinstance(value, torch.Tensor) and not value.dtype.is_complex:
+        if not value.dtype.is_floating_point:
+            return value if value.dtype is torch.uint64 else value.long()
+        return value.float() if value.dtype.itemsize < torch.float32.itemsize else value
+    if isinstance(value, np.ndarray) and value.dtype == np.float16:
+        return value.astype(np.float32)
+    return value
 
 
 def _children(node: Any) -> Any:

@@ -63,6 +63,7 @@ class CheckLog:
         ended: ErrorFacts | None = None,
         evident: bool = False,
         right_share: float | None = None,
+        hidden_name: str = "",
     ) -> None:
         """Run one check and keep its result.
 
@@ -70,7 +71,8 @@ class CheckLog:
         tried where one of its `subjects` is absent, or ended in an exception unless
         `error_is_fine`. `ways` are those to pass it without work; `ended` is the exception that
         ended everything it compares; `evident` says that what came back is what the misconception
-        predicts; `right_share` is how much of a comparison of many cases came out right. Raises
+        predicts; `right_share` is how much of a comparison of many cases came out right;
+        `hidden_name` takes the place of a `name` that would tell what is expected. Raises
         TypeError where `how` holds anything else.
 
         An exception is told once: a check that it took, after another one has told of it, was not
@@ -113,7 +115,7 @@ class CheckLog:
         self._results.append(
             CheckResult.of(
                 failure,
-                name=how.get("name") or name,
+                name=how.get("name") or (hidden_name if hidden else "") or name,
                 message=how.get("message"),
                 misconception=belief,
                 weight=float(how.get("weight", 1.0)),

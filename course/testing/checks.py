@@ -339,7 +339,7 @@ class Check:
             return Failure(words, f"{seen.new_nbytes} bytes", f"at most {at_most} bytes")
 
         name = "it allocates nothing" if at_most == 0 else f"it allocates at most {at_most} bytes"
-        self._run(seen, test, name, how, GUARD)
+        self._run(seen, test, name, how, GUARD, hidden_name="it allocates no more than it may")
 
     def saves(self, seen: Observation, at_most: int, **how: Any) -> None:
         """The graph behind the result keeps at most this many bytes for backward."""
@@ -350,7 +350,9 @@ class Check:
             words = f"the graph of `{seen.name}` keeps {seen.saved_nbytes} bytes for backward"
             return Failure(words, f"{seen.saved_nbytes} bytes", f"at most {at_most} bytes")
 
-        self._run(seen, test, f"it keeps at most {at_most} bytes for backward", how, GUARD)
+        name = f"it keeps at most {at_most} bytes for backward"
+        hidden_name = "it keeps no more for backward than it may"
+        self._run(seen, test, name, how, GUARD, hidden_name=hidden_name)
 
     def silent(self, seen: Observation, **how: Any) -> None:
         """The call printed nothing and warned of nothing."""
@@ -365,9 +367,15 @@ class Check:
         self._run(seen, test, "it prints nothing and does not warn", how, GUARD)
 
     def _run(
-        self, seen: Observation, test: Callable[[], Failure | None], name: str, how: Any, *ways: str
+        self,
+        seen: Observation,
+        test: Callable[[], Failure | None],
+        name: str,
+        how: Any,
+        *ways: str,
+        hidden_name: str = "",
     ) -> None:
-        self._log.record(test, name, how, [seen], ways)
+        self._log.record(test, name, how, [seen], ways, hidden_name=hidden_name)
 
 
 def _unseen(seen: Observation) -> Failure | None:

@@ -55,7 +55,8 @@ class Observation:
     that only call others ("aten::reshape"). `new_nbytes` counts the storages that operators
     created, also those freed again; `saved` the tensors that the result's graph keeps for
     backward. `helpers` counts the threads and processes that the run started or that ran beside
-    it: what those do, no list of operators shows. `complete_log` is False where torch's profiler
+    it: what those do, no list of operators shows, and for all of it OUT_OF_SIGHT stands at the end
+    of `operators`. `complete_log` is False where torch's profiler
     could not see the run. `changed` names the modes, defaults and generators that it did not
     leave as they were, and `parameters` the positional parameters of the function that was
     called. `as_sent` says that the arguments arrived just as they were sent, and `untouched` that
@@ -400,7 +401,7 @@ def _from_wire(
         helpers=header["helpers"],
         saved=tuple(Saved(**saved) for saved in header["saved"]),
         complete_log=header["complete_log"] is True,
-        **{each: tuple(str(name)[:200] for name in header[each]) for each in _LISTS_OF_NAMES},
+        **_lists_of_names(header),
         as_sent=as_sent,
         untouched=untouched,
         asked=b"",  # the caller knows both
@@ -408,7 +409,15 @@ def _from_wire(
     )
 
 
+def _lists_of_names(header: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    lists = {name: tuple(str(one)[:200] for one in header[name]) for name in _LISTS_OF_NAMES}
+    if header["helpers"]:  # whoever asks for an empty list asks that nothing ran anywhere
+        lists["operators"] += (OUT_OF_SIGHT,)
+    return lists
+
+
 _LISTS_OF_NAMES = ("operators", "functions", "composites", "changed", "parameters")
+OUT_OF_SIGHT = "operators of a thread or process"
 
 
 def _live(kept: int, lost: Absent | None) -> Any:

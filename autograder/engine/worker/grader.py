@@ -50,6 +50,7 @@ from autograder.engine.worker.fork_server_client import (
 )
 from autograder.engine.worker.known_tests import KnownTests
 from autograder.engine.worker.siblings import Siblings
+from autograder.lessons.asking import reads_a_clock
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
 from autograder.lessons.cells import RawCell, declares_loopback, is_answer
 from autograder.lessons.imported_modules import modules_needed
@@ -254,6 +255,8 @@ class Grader:
             known = KnownTests(key, self._siblings)
             folder = Path(self._scratch, str(len(self._lessons)))
             prepared = _prepare_lesson(lesson, folder, known)
+            if any(map(reads_a_clock, (prepared.material.setup, *prepared.tests))):
+                known.give_up()  # the outcome is of the moment, not of the answer alone
             read_ahead(self._shell, prepared.tests)
             if self._every_cell:
                 prepared = replace(prepared, shown=None)

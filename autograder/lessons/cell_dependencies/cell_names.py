@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
-from autograder.lessons.definitions import MOST_PARSED_CHARS
+from autograder.lessons.definitions import may_be_parsed
 
 # With one of these, code finds names by their text, or counts what was run before it.
 _REACHING_NAMES = frozenset(
@@ -73,7 +73,7 @@ def read_code(source: str) -> Code | None:
 
     None, too, where it is longer than anyone writes.
     """
-    if len(source) > MOST_PARSED_CHARS:
+    if not may_be_parsed(source):
         return None
     if source in _kept:
         return _kept[source]

@@ -91,3 +91,16 @@ def test_test_cells_that_depend_on_each_other_go_on_doing_so(
         [1, 2],
         [0, 2],
     ]
+
+
+def test_what_a_test_measures_of_time_is_each_answers_own(tmp_path: Path) -> None:
+    def cells() -> list[Cell]:
+        return [
+            code(f"{SETUP}\nimport time", "setup", locked=True),
+            solution("f", "def f():\n    return 1"),
+            graded_cell("f", "print(time.perf_counter_ns())\nassert answer('f')().result == 1", 1),
+        ]
+
+    found = class_of(tmp_path, cells(), [cells()] * 4)
+    assert [answers(one)["f"].score for one in found] == [1] * 4
+    assert len({str(said(one)[0]) for one in found}) == 4

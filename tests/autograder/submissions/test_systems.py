@@ -324,3 +324,36 @@ def test_the_command_reads_the_system_that_it_is_told(
     )
     assert main.main([*words, "folders"]) == 0
     assert main.main([*words, "nobody"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("system", "logins", "paths", "expected"),
+    [
+        # GitHub Classroom calls the folder of all repositories `ps1-submissions`.
+        ("github", LOGINS | {"mal": "submissions"}, ["ps1-submissions/ps1-adalove/x.ipynb"], "ada"),
+        # Of these two users nobody knows, and one has laid in a folder.
+        ("github", LOGINS, ["s/ps-noor/ps-adalove/x.ipynb", "s/ps-zed/x.ipynb"], "- -"),
+        (
+            "github",
+            LOGINS,
+            ["s/group-1/ps-adalove/x.ipynb", "s/group-2/ps-klee/x.ipynb"],
+            "ada kim",
+        ),
+        # Mal's login is Ada's name.
+        (
+            *("folders", LOGINS | {"mal": "ada-lovelace"}),
+            *(["all/Ada-Lovelace/x.ipynb", "all/Kim-Lee/x.ipynb"], "- kim"),
+        ),
+        # Where logins are numbers, too, a name is none.
+        ("ilias", NUMBERS, ["s/Lovelace_Ada_evil99_777/x.ipynb"], "-"),
+        ("ilias", NUMBERS, ["s/Lovelace_Ada_111_777/x.ipynb"], "ada"),
+        # Two of one name, in a class without logins.
+        ("ilias", {}, ["s/Lovelace_Ada_a_1/p1.ipynb", "s/Lovelace_Ada_b_2/p2.ipynb"], "- -"),
+    ],
+)
+def test_a_sign_that_somebody_chose_takes_nobodys_work(
+    system: str, logins: dict[str, str], paths: list[str], expected: str
+) -> None:
+    students, reasons = owned(roster(system, **logins), paths)
+    assert " ".join(students) == expected
+    assert all("--match" in one for one in reasons)

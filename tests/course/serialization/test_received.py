@@ -179,3 +179,22 @@ def test_what_is_not_there_differs_from_nothing(other: Any) -> None:
     for differs in (lambda: absent != other, lambda: other != absent):
         with pytest.raises(AbsentError, match="there is nothing"):
             differs()
+
+
+@pytest.mark.parametrize(
+    ("data", "number", "equal"),
+    [
+        (torch.tensor(333, dtype=torch.bfloat16), 333, False),  # it is 332
+        (torch.tensor(332, dtype=torch.bfloat16), 332, True),
+        (torch.tensor(4, dtype=torch.uint8), 260, False),
+        (torch.tensor(4, dtype=torch.int32), 2**32 + 4, False),
+        (torch.tensor(True), 1, True),
+        (torch.tensor(0.1), 0.1, True),  # as far as float32 tells
+        (torch.tensor(0.1, dtype=torch.float64), 0.1, True),
+        (torch.tensor(1 + 2j), 1 + 2j, True),
+        (np.full((), 0.1, np.float16), 0.1, False),
+        (np.full((), 0.1, np.float32), 0.1, True),
+    ],
+)
+def test_a_number_is_not_rounded_to_a_narrow_dtype(data: Any, number: Any, equal: bool) -> None:
+    assert (value(data) == number) is equal

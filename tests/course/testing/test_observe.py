@@ -7,6 +7,7 @@ import io
 import json
 import pickle
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +21,7 @@ import torch
 
 from course.serialization import WireError, decode, encode
 from course.serialization.received import SeenTensor
-from course.testing.observe import from_wire, observe, observe_to_wire
+from course.testing.observe import OUT_OF_SIGHT, from_wire, observe, observe_to_wire
 from course.testing.recording import Options
 
 
@@ -385,3 +386,16 @@ def test_an_error_whose_text_fails_is_still_described() -> None:
 
     seen = observe(fail)
     assert seen.error is not None and seen.error.message == "(its text could not be read)"
+
+
+def test_what_runs_in_a_thread_leaves_no_empty_list_of_operators() -> None:
+    def elsewhere(x: torch.Tensor) -> list[torch.Tensor]:
+        found: list[torch.Tensor] = []
+        thread = threading.Thread(target=lambda: found.append(x + 1))
+        thread.start()
+        thread.join()
+        return found
+
+    seen = observe(elsewhere, torch.zeros(2))
+    assert seen.operators == (OUT_OF_SIGHT,)
+    assert observe(lambda x: x, torch.zeros(2)).operators == ()

@@ -340,3 +340,27 @@ def test_without_hidden_checks_all_stays_as_it_was() -> None:
     shown = SHOWN.partition("### BEGIN")[0] + "result = check.result(10)\n"
     assert graded(shown, TABLE.get).score == 10.0
     assert graded(shown, {2: 4}.get).score == pytest.approx(4.16)
+
+
+NUMBERS = """\
+check = Check("x")
+seen = answer("f")(torch.zeros(2))
+check.allocates(seen, at_most=8)
+check.saves(seen, at_most=123)
+### BEGIN HIDDEN TESTS
+check.allocates(seen, at_most=8)
+check.saves(seen, at_most=123)
+### END HIDDEN TESTS
+result = check.result(1)
+"""
+
+
+def test_a_hidden_check_that_nobody_named_tells_no_number() -> None:
+    with learner({"f": lambda x: x}):
+        names = [one.name for one in run_cell(NUMBERS, dict(NAMES))["result"].checks]
+    assert names == [
+        "it allocates at most 8 bytes",
+        "it keeps at most 123 bytes for backward",
+        "it allocates no more than it may",
+        "it keeps no more for backward than it may",
+    ]

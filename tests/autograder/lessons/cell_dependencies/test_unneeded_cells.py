@@ -101,6 +101,9 @@ def test_more_text_than_anyone_writes_is_not_read_and_has_every_cell_run() -> No
     assert left_out(*many[:1]) == {"made", "looked-at", "alone"}
     assert left_out(*many) == set()
     assert mentioned("a = 0\n" * 40_000) is None
+    # Python would put these marks in order for minutes; a rule of dashes is nothing.
+    assert mentioned("a" + "\u0301\u0323" * 90_000 + " = 1") is None
+    assert mentioned("# " + "\u2500" * 70 + "\na = 0") == {"a"}
 
 
 def test_a_name_of_a_parameter_is_not_the_notebooks() -> None:
