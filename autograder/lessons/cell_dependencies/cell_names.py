@@ -155,6 +155,12 @@ def root_of(one: Import) -> str:
     return one[0].partition(".")[0]
 
 
+def assigned_names(source: str) -> frozenset[str]:
+    """The global names that code binds other than by an import; none of what is no Python."""
+    code = read_code(source)
+    return frozenset() if code is None else frozenset(_bound_globally(code.table))
+
+
 def bound_names(source: str) -> frozenset[str] | None:
     """The global names that code binds other than by an import, or whose attributes it sets.
 
@@ -165,7 +171,7 @@ def bound_names(source: str) -> frozenset[str] | None:
         return None
     places = (one for one in code.nodes if isinstance(one, ast.Attribute | ast.Subscript))
     changed = {root_name(one) for one in places if is_changed(one)}
-    return frozenset(_bound_globally(code.table)) | changed
+    return assigned_names(source) | changed
 
 
 @lru_cache(maxsize=4_000)

@@ -22,6 +22,7 @@ from autograder.lessons.cell_dependencies.cell_names import (
     SETTING,
     Import,
     asked_for,
+    assigned_names,
     bound_anyhow,
     bound_first,
     bound_names,
@@ -240,7 +241,7 @@ def said_by_code(cell: RawCell, lesson: ShownCells) -> Iterator[str]:
     if code is None:
         yield "it is no plain Python"
         return
-    bound = bound_names(cell["source"]) or frozenset()
+    bound = assigned_names(cell["source"])
     if bound & lesson.common:
         yield f"it binds {', '.join(sorted(bound & lesson.common))} anew"
     called = {one.func for one in code.nodes if isinstance(one, ast.Call)}
