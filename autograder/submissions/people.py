@@ -108,7 +108,7 @@ def people_of(
         found |= _of_one_name(found)
     elif system == "github":
         starts = () if is_source and len(names) == 1 else slugs
-        alike = _begin_alike(names) and bool(signs.logins)
+        alike = bool(signs.logins) and _begin_alike(names, slugs)
         unknown = [one for one in names if alike or _may_be_repository(signs, one, starts)]
         found = {**dict.fromkeys(unknown, _NO_USER), **_repositories(signs, names, slugs)}
     elif system == "nbgrader":
@@ -291,12 +291,16 @@ def _excluded(having: Mapping[str, set[str]], slugs: Collection[str]) -> set[str
     return excluded
 
 
-def _begin_alike(names: Collection[str]) -> bool:
-    """Whether several names are one assignment's repositories by their beginning, and no weeks."""
-    starts = {small(one).partition("-")[0] for one in names}
-    rests = [one.partition("-")[2] for one in names]
-    are_numbers = any(is_number(one) and len(one) < _LONG_NUMBER for one in rests)
-    return len(names) > 1 and len(starts) == 1 and all(rests) and not are_numbers
+def _begin_alike(names: Collection[str], slugs: Collection[str]) -> bool:
+    """Whether several names are one assignment's repositories by their beginning.
+
+    Folders of weeks, of lessons and of what GitHub Classroom calls submissions begin alike, too.
+    """
+    parts = [small(one).partition("-") for one in names]
+    are_numbers = any(is_number(rest) and len(rest) < _LONG_NUMBER for _, _, rest in parts)
+    are_yours = any(small(one) in slugs or one.endswith(_OF_CLASSROOM) for one in names)
+    alike = len({start for start, _, _ in parts}) == 1 and all(rest for _, _, rest in parts)
+    return len(names) > 1 and alike and not are_numbers and not are_yours
 
 
 def _may_be_repository(signs: Signs, name: str, slugs: Iterable[str]) -> bool:

@@ -339,6 +339,16 @@ def test_the_command_reads_the_system_that_it_is_told(
             ["s/group-1/ps-adalove/x.ipynb", "s/group-2/ps-klee/x.ipynb"],
             "ada kim",
         ),
+        (
+            "github",
+            LOGINS,
+            [
+                f"s/ps-{one}-submissions/ps-{one}-{login}/x.ipynb"
+                for one in "ab"
+                for login in ("adalove", "klee")
+            ],
+            "ada kim ada kim",
+        ),
         # Mal's login is Ada's name.
         (
             *("folders", LOGINS | {"mal": "ada-lovelace"}),
