@@ -10,6 +10,7 @@ import builtins
 import re
 import symtable
 import sys
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -265,16 +266,21 @@ def constants(source: str) -> frozenset[str]:
 
     >>> sorted(constants("MIB, device = 2**20, gpu.device()\nKIB = MIB // 2**10\nrows = []"))
     ['KIB', 'MIB', 'device']
+    >>> constants("calls = 0\ndef count():\n    global calls\n    calls += 1")
+    frozenset()
     """
     code, found = read_code(source), set[str]()
-    for one in code.body if code is not None else ():
+    if code is None:
+        return frozenset()
+    bound = Counter(one.id for one in code.nodes if isinstance(one, ast.Name) and is_changed(one))
+    for one in code.body:
         if isinstance(one, ast.Assign) and len(one.targets) == 1:
             names = _plain(one.targets[0])
             values = one.value.elts if isinstance(one.value, ast.Tuple) else [one.value]
             if len(names) == len(values):
                 pairs = zip(names, values, strict=True)
                 found |= {name for name, value in pairs if _is_fixed(value, found)}
-    return frozenset(found)
+    return frozenset(name for name in found if bound[name] == 1)
 
 
 def _is_fixed(value: ast.expr, known: set[str]) -> bool:
