@@ -20,6 +20,8 @@ class Limits:
         submission_s: Seconds of processor time of all cells together.
         patience: How many times those seconds may pass on the clock, for what only waits and for
             a machine that is busy with other things.
+        worker_s: Seconds of processor time that the grader's own process may take to read it, to
+            compare and to write, learners' code aside.
         memory_nbytes: Memory beyond the prepared process with torch, of each of its processes and
             of all of them together.
         tmp_nbytes: Files that it may write, all together.
@@ -37,6 +39,7 @@ class Limits:
     cell_s: float = 30.0
     submission_s: float = 300.0
     patience: float = 3.0
+    worker_s: float = 60.0
     memory_nbytes: int = 2048 * MiB
     tmp_nbytes: int = 128 * MiB
     files: int = 4096

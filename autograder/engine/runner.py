@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from autograder.engine.forkserver.process_usage import own_cpu_s
 from autograder.engine.limits import Limits
 from autograder.engine.own_resources import raise_own_limits
 from autograder.engine.sandbox.bubblewrap import ONE_THREAD, bubblewrap
@@ -31,6 +32,7 @@ from autograder.records.runner import Job, Outcome, unrun
 
 _ATTEMPTS = 2
 _END_S = 2.0
+_LOOKS = 12  # at what a worker uses, until it has used all that it may
 
 
 class WorkerError(AutograderError):
@@ -117,12 +119,16 @@ class EngineRunner:
         try:
             self._fill(busy, waiting)
             while busy:
-                for connection in wait(list(busy)):
+                for connection in wait(list(busy), self._limits.worker_s / _LOOKS):
                     assert isinstance(connection, Connection)
                     outcome = self._collect(busy, busy.pop(connection))
                     if outcome is not None:
                         self._fill(busy, waiting)
                         yield outcome
+                for task in [one for one in busy.values() if one.used() > self._limits.worker_s]:
+                    outcome = self._give_up(busy, task)
+                    self._fill(busy, waiting)
+                    yield outcome
         finally:
             while busy:
                 busy.popitem()[1].worker.close()
@@ -136,7 +142,7 @@ class EngineRunner:
 
     def _start(self, busy: dict[Connection, _Task], job: Job, *, attempt: int) -> None:
         worker = self._idle_worker(job)
-        task = _Task(worker, job, attempt, time.monotonic())
+        task = _Task(worker, job, attempt, time.monotonic(), worker.cpu_s())
         busy[worker.connection] = task
         if worker.pid is not None:
             worker.send(job)
@@ -171,6 +177,19 @@ class EngineRunner:
             self._start(busy, task.job, attempt=task.attempt + 1)
             return None
         reason = f"The grading worker ended {_ATTEMPTS} times; grade it again."
+        seconds = time.monotonic() - task.begun
+        return unrun(
+            task.job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=self._sandbox
+        )
+
+    def _give_up(self, busy: dict[Connection, _Task], task: _Task) -> Outcome:
+        """End a worker that something in a submission keeps busy, wherever in our code that is."""
+        del busy[task.worker.connection]
+        task.worker.close()
+        reason = (
+            f"The grader needed more than {self._limits.worker_s:g} s of processor time of its own "
+            "for this notebook, and gave it up; look at what it holds."
+        )
         seconds = time.monotonic() - task.begun
         return unrun(
             task.job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=self._sandbox
@@ -216,6 +235,11 @@ class _Task:
     job: Job
     attempt: int
     begun: float
+    used_before: float  # seconds of processor time, by the worker itself
+
+    def used(self) -> float:
+        """The same for this job."""
+        return self.worker.cpu_s() - self.used_before
 
 
 class _WorkerPool:
@@ -279,6 +303,10 @@ class _Worker:
         """Hand it a job; whether it arrived shows when its answer is awaited."""
         with suppress(OSError):
             self.connection.send(job)
+
+    def cpu_s(self) -> float:
+        """Seconds of processor time that the process itself has used; 0 before it has started."""
+        return own_cpu_s(self.pid) if self.pid is not None else 0.0
 
     def close(self) -> None:
         """End the process."""

@@ -71,11 +71,15 @@ class RefusedFile:
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of everything in the archive."""
+    """What became of everything in the archive.
+
+    `by_name` are the students whom nothing but a name in it told, and people choose their names.
+    """
 
     taken: tuple[CollectedNotebook, ...]
     unmatched: tuple[Unmatched, ...]
     refused: tuple[RefusedFile, ...]
+    by_name: tuple[str, ...] = ()
 
 
 def run(
@@ -162,6 +166,11 @@ def summary_lines(found: Collected) -> Iterable[str]:
     for one in found.taken:
         for note in (*one.notes, *(["the LMS says it was late"] if one.late else [])):
             yield f"  {one.student}: {note}"
+    if found.by_name:
+        more = f" and {len(found.by_name) - _LINES} more" if len(found.by_name) > _LINES else ""
+        names = ", ".join(found.by_name[:_LINES]) + more
+        yield f"known by their names alone, which people choose ({len(found.by_name)}): {names}"
+        yield "  (surely by lms_user_id in students.csv; in Moodle by addresses and --worksheet)"
     if found.unmatched:
         yield f"not matched to a student ({len(found.unmatched)}), use --match KEY=STUDENT:"
         for who in found.unmatched[:_OWNERS]:
@@ -236,7 +245,12 @@ def _decide(
         if matches[owner].student is None
     )
     written = _write(course, roster, matches, single, parts, progress)
-    return Collected(written, unmatched, tuple(refused))
+    by_name = {
+        student
+        for (student, _), several in single.items()
+        if any(matches[one.named.owner].by_name for one in several)
+    }
+    return Collected(written, unmatched, tuple(refused), tuple(sorted(by_name)))
 
 
 def _twice(one: Candidate, several: Sequence[Candidate]) -> str:

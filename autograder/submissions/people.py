@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from html.entities import codepoint2name
 
-from autograder.lms import systems
+from autograder.lms import LMS, systems
 from autograder.lms.interface import is_number, letters, plain_letters
 from autograder.submissions.class_list import Student
 from autograder.submissions.signs import Match, Signs, nobody, only, small
@@ -89,7 +89,7 @@ def people_of(
     *,
     is_source: bool = False,
 ) -> dict[str, Match]:
-    """Each name → whom it means in the form of one system; empty where none is in that.
+    """Each name → whom it means in the form of one system; empty for one alone that means nobody.
 
     Args:
         system: The one that has written them: ilias, github, nbgrader or folders.
@@ -100,6 +100,7 @@ def people_of(
     """
     names, slugs = sorted(set(names)), {small(one) for one in slugs}
     by_sign = partial(_by_sign, signs, beside_logins=False)
+    unknown = not_written_by(system)
     found: dict[str, Match | None]
     if system == "ilias":
         written = [one for one in names if is_of_ilias(one)]
@@ -107,26 +108,30 @@ def people_of(
         found = {one: _in_ilias(signs, logins, one, is_lone=False) or _NO_LOGIN for one in written}
         found |= _of_one_name(found)
     elif system == "github":
-        starts = () if is_source and len(names) == 1 else slugs
-        alike = bool(signs.logins) and _begin_alike(names, slugs)
-        unknown = [one for one in names if alike or _may_be_repository(signs, one, starts)]
-        found = {**dict.fromkeys(unknown, _NO_USER), **_repositories(signs, names, slugs)}
+        found = {**_repositories(signs, names, slugs)}
+        unknown = _NO_USER if found else unknown
+        if not found:
+            starts = () if is_source else slugs
+            found = {one: _NO_USER for one in names if _may_be_repository(signs, one, starts)}
     elif system == "nbgrader":
         written = [one for one in names if one.count("+") > 1]
         found = {one: by_sign(one.split("+")[0]) or NOBODY for one in written}
     else:
         found = {one: by_sign(one) for one in names}
-    if not any(found.values()):
+    # One folder may hold all the others. Of several, each is somebody's, and nobody is looked for
+    # below them, where names are people's own.
+    if len(names) < 2 and not any(found.values()):
         return {}
-    return {one: found.get(one) or not_written_by(system) for one in names}
+    return {one: found.get(one) or unknown for one in names}
 
 
 def not_written_by(system: str) -> Match:
     """Nobody, of a name that is not in the form of the system that the instructor has named."""
+    own = "" if system in LMS else ", or collect this folder by itself if it holds people's"
     return Match(
         None,
         f"it is not in the form of {systems()[system]}: say whose it is by --match, or by --from "
-        "who else wrote it",
+        f"who else wrote it{own}",
     )
 
 
@@ -289,18 +294,6 @@ def _excluded(having: Mapping[str, set[str]], slugs: Collection[str]) -> set[str
             else:
                 excluded |= {shorter, longer}
     return excluded
-
-
-def _begin_alike(names: Collection[str], slugs: Collection[str]) -> bool:
-    """Whether several names are one assignment's repositories by their beginning.
-
-    Folders of weeks, of lessons and of what GitHub Classroom calls submissions begin alike, too.
-    """
-    parts = [small(one).partition("-") for one in names]
-    are_numbers = any(is_number(rest) and len(rest) < _LONG_NUMBER for _, _, rest in parts)
-    are_yours = any(small(one) in slugs or one.endswith(_OF_CLASSROOM) for one in names)
-    alike = len({start for start, _, _ in parts}) == 1 and all(rest for _, _, rest in parts)
-    return len(names) > 1 and alike and not are_numbers and not are_yours
 
 
 def _may_be_repository(signs: Signs, name: str, slugs: Iterable[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.autograder.engine.exam import (
     exam_cells,
     grade,
     hand_in,
+    notebook,
     printed,
     shown,
     write_lesson,
@@ -127,6 +129,20 @@ def test_a_cell_that_waits_is_ended_by_the_clock(tmp_path: Path) -> None:
     total, twice = answers(outcome)["total"], answers(outcome)["twice"]
     assert (total.status, twice.score) == (Status.TIMEOUT, 2.0)
     assert "ran longer than a cell's 6 s on the clock" in total.notes[0]
+
+
+def test_what_keeps_the_grader_itself_busy_is_given_up_and_holds_up_nobody(tmp_path: Path) -> None:
+    lesson = write_lesson(tmp_path, exam_cells())
+    large = {**notebook(exam_cells()), "x": [["\u00e9" * 60] * 99_000, [[]] * 390_000]}
+    jobs = [
+        hand_in(tmp_path, lesson, json.dumps(large).encode(), student="ada"),
+        hand_in(tmp_path, lesson, exam_cells(), student="kim"),
+    ]
+    with EngineRunner(1, limits=replace(LIMITS, worker_s=0.2), sandbox=False) as runner:
+        ada, kim = (one.record for one in runner.run_many(jobs))
+    assert (ada.student, ada.status, ada.score) == ("ada", Status.INFRASTRUCTURE, 0.0)
+    assert "more than 0.2 s of processor time of its own for this notebook" in ada.notes[0]
+    assert (kim.status, kim.score) == (Status.GRADED, 5.0)
 
 
 @pytest.mark.exhaustive("endings that take seconds")

@@ -16,6 +16,11 @@ def cpu_s(pids: Iterable[str]) -> float:
     return sum(own + of_children for _, own, of_children in map(_ticks, pids)) / _TICKS
 
 
+def own_cpu_s(pid: int) -> float:
+    """Seconds of processor time that one process has used itself, none of its children."""
+    return _ticks(str(pid))[1] / _TICKS
+
+
 class ProcessorTime:
     """The processor time of processes that come and go, whether anybody waits for them or not.
 

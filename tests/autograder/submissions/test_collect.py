@@ -486,6 +486,17 @@ def test_people_read_what_became_of_everything(tmp_path: Path) -> None:
     ]
 
 
+def test_who_is_known_by_name_alone_is_said(tmp_path: Path) -> None:
+    by_number = ("lovelaceada_12345_1_01-tiny.ipynb", NOTEBOOK)
+    assert collected(course(tmp_path / "1"), by_number).by_name == ()
+    found = collected(course(tmp_path / "2"), (MOODLE.format("Ada Lovelace_1"), NOTEBOOK))
+    assert list(summary_lines(found)) == [
+        "01-tiny: 1 new, 0 replaced, 0 unchanged",
+        "known by their names alone, which people choose (1): ada",
+        "  (surely by lms_user_id in students.csv; in Moodle by addresses and --worksheet)",
+    ]
+
+
 def test_the_command_says_by_its_exit_code_whether_all_was_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
