@@ -217,9 +217,19 @@ def _dict(decoder: _Decoder, node: dict[str, Any], depth: int) -> dict[Any, Any]
     return made
 
 
+class _Unlike:
+    """What stands for an object as a key: each is another one, as in the learner's dict."""
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def __repr__(self) -> str:
+        return self._words
+
+
 def _hashable(key: Any) -> Any:
     if isinstance(key, SeenTensor | Handle | torch.Tensor):
-        return f"<{type(key).__name__}>"
+        return _Unlike(f"<{type(key).__name__}>")
     try:
         hash(key)
     except TypeError:

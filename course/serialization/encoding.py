@@ -323,7 +323,11 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
         "v": [e.node(p, d + 1) for p in (s.start, s.stop, s.step)],
     },
     complex: _scalar("complex", lambda z: [repr(z.real), repr(z.imag)]),
-    bytes: _scalar("bytes", lambda b: b[: LIMITS.text].hex()),
+    bytes: lambda e, b, d: (
+        {"t": "bytes", "v": b.hex()}
+        if len(b) <= e.limits.text
+        else e.refuse(f"bytes, {len(b)} of them")
+    ),
     type(...): _scalar("ellipsis", lambda _: None),
     torch.dtype: _scalar("dtype", lambda d: str(d).removeprefix("torch.")),
     torch.device: _scalar("device", str),

@@ -279,13 +279,17 @@ class Value:
         return iter([self[key] for key in keys])
 
     def __contains__(self, item: object) -> bool:
-        return item in self.plain
+        plain, sought = self.plain, item.plain if isinstance(item, Value) else item
+        if not isinstance(plain, Absent) and not hasattr(type(plain), "__contains__"):
+            # False would do for `not in`.
+            raise AbsentError(Absent(f"{self.where} is {describe(self._node)}; it has no items"))
+        return _is_among(sought, plain)
 
     def __bool__(self) -> bool:
         node = self._looked_at()
         if isinstance(node, bool | int | float | complex):
             return bool(node)
-        if isinstance(node, SeenTensor) and not node.facts.shape:
+        if isinstance(node, SeenTensor) and node.facts.numel == 1:
             return bool(self.plain)
         return isinstance(node, Handle) or bool(self._length())
 
@@ -410,26 +414,61 @@ _SEQUENCES = (list, tuple, dict, str, set, frozenset)
 
 
 def _are_equal(one: Any, other: Any) -> bool:
-    """Whether two plain values are the same as a whole; arrays would say so of each element."""
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+    """Whether two plain values are the same as a whole; arrays would say so of each element.
+
+    Where two dtypes meet, or a dtype and a number, the elements are compared as Python's numbers:
+    arrays round or wrap one of the two to the other's dtype.
+    """
+    if isinstance(other, _ARRAYS) and not isinstance(one, _ARRAYS):
+        one, other = other, one
+    if isinstance(one, _ARRAYS):
+        if isinstance(other, _ARRAYS):
+            return one.shape == other.shape and _has_equal_elements(one, other)
+        number = other.item() if isinstance(other, np.generic) else other
+        is_one = isinstance(number, _NUMBERS) and math.prod(one.shape) == 1
+        return is_one and bool(_elements(one.reshape(())) == _as_written(number, one))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_are_equal(v, other[k]) for k, v in one.items())
+    if any(isinstance(one, kind) and isinstance(other, kind) for kind in (list, tuple)):
+        return len(one) == len(other) and all(map(_are_equal, one, other))
+    return bool(one == other)
+
+
+_ARRAYS, _NUMBERS = (torch.Tensor, np.ndarray), (bool, int, float, complex)
+
+
+def _as_written(number: Any, array: Any) -> Any:
+    """A number that somebody writes for an element of an array: 0.1 for the float32 next to it."""
+    is_wide = array.dtype.itemsize >= torch.float32.itemsize
+    if isinstance(number, int) or not is_wide:
+        return number
+    if isinstance(array, np.ndarray):
+        return array.dtype.type(number).item() if array.dtype.kind == "f" else number
+    is_real = array.dtype.is_floating_point and not isinstance(number, complex)
+    return torch.tensor(number, dtype=array.dtype).item() if is_real else number
+
+
+def _has_equal_elements(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and one.dtype == getattr(other, "dtype", None):
         return torch.equal(one, other)
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    same = _wide(one) == _wide(other)
-    if isinstance(same, torch.Tensor | np.ndarray):  # of a number and an array
-        return math.prod(same.shape) == 1 and bool(same)
-    return bool(same)
+    return bool(_elements(one) == _elements(other))
 
 
-def _wide(value: Any) -> Any:
-    """A narrow dtype's values in a wide one: a number beside it would be rounded, or wrapped."""
-    if isinstance(value, torch.Tensor) and not value.dtype.is_complex:
-        if not value.dtype.is_floating_point:
-            return value if value.dtype is torch.uint64 else value.long()
-        return value.float() if value.dtype.itemsize < torch.float32.itemsize else value
-    if isinstance(value, np.ndarray) and value.dtype == np.float16:
-        return value.astype(np.float32)
-    return value
+def _elements(array: Any) -> Any:
+    """The elements as Python's numbers, in lists as deep as the array has dimensions."""
+    is_narrow = isinstance(array, torch.Tensor) and array.dtype.itemsize == 1
+    return (array.float() if is_narrow and array.is_floating_point() else array).tolist()
+
+
+def _is_among(item: Any, plain: Any) -> bool:
+    """Whether an item is in a plain value, for an array: one of its elements or rows."""
+    if isinstance(plain, _ARRAYS):
+        if not isinstance(item, _ARRAYS):
+            plain = plain.reshape(-1)
+        return any(_are_equal(row, item) for row in plain) if plain.shape else False
+    if isinstance(plain, list | tuple):
+        return any(_are_equal(one, item) for one in plain)
+    return item in plain
 
 
 def _children(node: Any) -> Any:

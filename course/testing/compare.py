@@ -41,8 +41,8 @@ def difference(actual: Any, expected: Any, tolerance: Tolerance = EXACT) -> str 
 
     Tensors must agree in shape, dtype and every element (nan equals nan), up to the tolerance. An
     int is an int, a bool a bool, a list a list and a tuple a tuple; a `torch.Size` and a named
-    tuple are tuples, a dict of another class is a dict, and an int will do for a float. The
-    tolerance says what else may stand for each other.
+    tuple are tuples, a dict of another class is a dict, an int will do for a float, and both for
+    a complex number. The tolerance says what else may stand for each other.
     """
     actual, expected = _tensor_of(as_node(actual)), _tensor_of(as_node(expected))
     if isinstance(actual, Absent):
@@ -279,7 +279,7 @@ def _tensor_difference(actual: Any, expected: torch.Tensor, tolerance: Tolerance
     if torch.equal(actual, expected):  # nearly always, and a tenth of the time
         return None
     rtol, atol = tolerance.of(expected.dtype, _largest(expected))
-    close = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
+    close = _are_close(actual, expected, rtol, atol)
     wrong = int((~close).sum())
     if not wrong:
         return None
@@ -288,6 +288,23 @@ def _tensor_difference(actual: Any, expected: torch.Tensor, tolerance: Tolerance
         f"{wrong} of {expected.numel()} elements differ, first at index {where}: "
         f"{actual[where].item()} instead of {expected[where].item()}"
     )
+
+
+def _are_close(
+    actual: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float
+) -> torch.Tensor:
+    """Which elements are as near to what is expected as allowed; nan is near to nan."""
+    if expected.is_complex():  # where one part is nan, torch would ask nothing of the other
+        one, other = map(torch.view_as_real, (actual.resolve_conj(), expected.resolve_conj()))
+        parts = ((one == other) | (one.isnan() & other.isnan())).all(-1)
+        return parts | torch.isclose(actual, expected, rtol=rtol, atol=atol)
+    if expected.is_floating_point() or not (rtol or atol):
+        return torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
+    # Of integers torch would take the difference as float32: here exactly, where they differ.
+    close = actual == expected
+    pairs = zip(actual[~close].tolist(), expected[~close].tolist(), strict=True)
+    close[~close] = torch.tensor([abs(a - e) <= atol + rtol * abs(e) for a, e in pairs])
+    return close
 
 
 def _largest(expected: torch.Tensor) -> float:
@@ -351,6 +368,8 @@ def _known(key: Any) -> tuple[Any, ...]:
     """A key or an item of a set, with the classes of all that it is made of."""
     if isinstance(key, tuple):
         return tuple, *map(_known, key)
+    if isinstance(key, frozenset):
+        return frozenset, frozenset(map(_known, key))
     return type(key), key
 
 
@@ -360,18 +379,27 @@ def _scalar_difference(actual: Any, expected: Any, tolerance: Tolerance) -> str 
     if isinstance(expected, bool) or isinstance(actual, bool):
         same = actual is expected
     elif isinstance(expected, int | float | complex):
-        kinds = (int, float, complex) if tolerance.any_number else _kinds_for(expected)
+        kinds = _kinds_for(expected, tolerance.any_number)
         same = isinstance(actual, kinds) and _near(actual, expected, tolerance)
+    elif isinstance(expected, slice) and isinstance(actual, slice):
+        same = difference(_ends(actual), _ends(expected)) is None
     else:
         same = type(actual) is type(expected) and actual == expected
     return None if same else f"it is {describe(actual)}, not {describe(expected)}"
 
 
-def _kinds_for(expected: complex) -> tuple[type, ...]:
-    """The classes that a number may be of: to Python's type checkers each int is a float, too."""
-    if isinstance(expected, int):
+def _ends(part: slice) -> tuple[Any, Any, Any]:
+    return part.start, part.stop, part.step
+
+
+def _kinds_for(expected: complex, any_number: bool) -> tuple[type, ...]:
+    """The classes that a number may be of: to Python's type checkers each int is a float, too.
+
+    And each of both is a complex number.
+    """
+    if isinstance(expected, int) and not any_number:
         return (int,)
-    return (int, float) if isinstance(expected, float) else (int, float, complex)
+    return (int, float, complex) if isinstance(expected, complex) else (int, float)
 
 
 def _near(actual: Any, expected: Any, tolerance: Tolerance) -> bool:
@@ -439,6 +467,8 @@ def _written(subject: Any) -> str:
 
 def is_true(holds: Any) -> bool:
     """Whether a condition holds: for a tensor or an array, at every element, of which one is."""
+    if isinstance(holds, Value):
+        holds = holds.plain
     if isinstance(holds, torch.Tensor):
         return holds.numel() > 0 and bool(holds.all())
     if isinstance(holds, np.ndarray):

@@ -41,6 +41,11 @@ class Call:
         return self.cases["args"][self.index]
 
     @property
+    def kwargs_after(self) -> Value:
+        """Those that it was given by name, afterwards; there where a case has any."""
+        return self.cases["kwargs"][self.index]
+
+    @property
     def attempted(self) -> bool:
         """Whether it did anything but raise the exercise's own `NotImplementedError()`."""
         return self.error is None or not is_stub(self.error["type"], self.error["message"])
@@ -55,6 +60,7 @@ class Expected:
     error: dict[str, Any] | None
     grads: Any
     args: Sequence[Any]
+    kwargs: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -126,8 +132,10 @@ def _values(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
 
 
 def _arguments(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
-    wanted = list(expected.args)
-    return difference(call.args_after, wanted, tolerance)
+    found = difference(call.args_after, list(expected.args), tolerance)
+    if found is None and expected.kwargs:
+        found = difference(call.kwargs_after, expected.kwargs, tolerance)
+    return found
 
 
 def _gradients(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
@@ -151,6 +159,8 @@ def _no_graph(call: Call, expected: Expected, tolerance: Tolerance) -> str | Non
 def _layout(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
     for mine, wanted in _tensors(call, expected):
         seen = facts(wanted)
+        if len(mine.facts.stride) != len(seen.stride):  # one of the two is sparse
+            return f"strides {mine.facts.stride} instead of {seen.stride}"
         # The stride of a dimension of size 1, and of a tensor without elements, is never used.
         used = [size > 1 and 0 not in seen.shape for size in seen.shape]
         pairs = zip(mine.facts.stride, seen.stride, used, strict=True)
@@ -170,6 +180,9 @@ def _memory(call: Call, expected: Expected, tolerance: Tolerance) -> str | None:
     """Which arguments each tensor of the result shares its storage with."""
     given = [_storages(one, _number_seen) for one in call.args_after]
     wanted_given = [_storages(one, _number_live) for one in expected.args]
+    for key, one in expected.kwargs.items():
+        given.append(_storages(call.kwargs_after[key], _number_seen))
+        wanted_given.append(_storages(one, _number_live))
     for mine, wanted in _tensors(call, expected):
         shared = [_memory_seen(mine.facts) in those for those in given]
         right = [memory_number(wanted) in those for those in wanted_given]

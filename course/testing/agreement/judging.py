@@ -260,4 +260,6 @@ def _expected(
     with torch.random.fork_rng(devices=()):
         copies = copied(columns(cases))
         outcomes = run_cases(reference, copies, gradients)
-    return [Expected(*one) for one in zip(*outcomes.values(), copies["args"], strict=True)]
+    named = copies["kwargs"] or [{} for _ in cases]
+    each = zip(*outcomes.values(), copies["args"], named, strict=True)
+    return [Expected(*one) for one in each]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
+
+import torch
 
 from course.testing.agreement.comparing import Expected
 
@@ -70,6 +72,31 @@ def expected(
 def _key_of(asked: bytes, reference: Callable[..., Any], about: tuple[Any, ...]) -> _Key | None:
     if not asked or type(reference) is not FunctionType:
         return None
-    code = reference.__code__
-    # A cell's file is named after its text, so the place of a function in it says all of it.
-    return asked, code.co_filename, code.co_firstlineno, code.co_qualname, *about
+    taken, code = _taken_along(reference), reference.__code__
+    # A cell's file is named after its text, and a code knows its place in it.
+    return None if taken is None else (asked, code.co_filename, code, taken, about)
+
+
+def _taken_along(function: FunctionType) -> _Key | None:
+    """What a function knows beside its cell's names; None where that cannot be told apart."""
+    cells = [one.cell_contents for one in function.__closure__ or ()]
+    named = (function.__kwdefaults__ or {}).items()
+    found = [_told_apart(one) for one in (*cells, *(function.__defaults__ or ()), *named)]
+    return None if None in found else tuple(found)
+
+
+def _told_apart(value: Any) -> _Key | None:
+    if type(value) in (tuple, list, set, dict):  # with what it holds when the reference is asked
+        parts = [_told_apart(one) for one in (value.items() if type(value) is dict else value)]
+        held = frozenset(parts) if type(value) is set else tuple(parts)
+        return None if None in held else (type(value), held)
+    if type(value) is FunctionType:
+        taken = _taken_along(value)
+        return None if taken is None else (value.__code__, *taken)
+    return (type(value), value) if isinstance(value, _PLAIN) else None
+
+
+_PLAIN = (
+    *(bool, int, float, complex, str, bytes, type(None)),
+    *(type, ModuleType, BuiltinFunctionType, MethodDescriptorType, torch.dtype, torch.device),
+)

@@ -74,7 +74,10 @@ class _Elements:
         start = 0 if dtype is torch.uint8 else count // 2
         # Halves and eighths are exact in every floating dtype.
         scale = 0.5 if dtype.is_floating_point or dtype.is_complex else 1
-        return ((numbers - start) * scale).to(dtype).view(shape)
+        made = ((numbers - start) * scale).to(dtype)
+        if dtype.is_complex:  # a conjugate, or the real part alone, is another tensor
+            made += 1j * made.flip(0) + 0.25j
+        return made.view(shape)
 
 
 def _one(x: torch.Tensor, layout: str) -> Case:

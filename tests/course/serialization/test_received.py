@@ -120,13 +120,37 @@ def test_operators_of_a_value_mean_what_they_mean_of_what_is_plain() -> None:
     assert sorted(one.plain for one in value({1, 2})) == [1, 2]
     assert value(5) and not value(0) and not value(False) and not value(torch.tensor(0.0))
     assert value([0]) and not value([]) and not value(None) and value(torch.nn.ReLU())
-    with pytest.raises(TypeError):
+    with pytest.raises(AbsentError, match="the result is the int 3; it has no items"):
         assert 3 not in value(3)
     for absent in (value(3)[0], value(None)["x"]):
         with pytest.raises(AbsentError):
             assert absent != 3
         with pytest.raises(AbsentError):
             assert 3 not in absent
+
+
+@pytest.mark.parametrize(
+    ("data", "item", "there"),
+    [
+        (torch.tensor([44], dtype=torch.uint8), 300, False),
+        (torch.tensor([2048.0], dtype=torch.float16), 2049, False),
+        (torch.tensor([[1, 2], [3, 4]]), 4, True),
+        (torch.tensor([[1, 9], [8, 2]]), torch.tensor([1, 2]), False),
+        (torch.tensor([[1, 9], [8, 2]]), torch.tensor([8, 2]), True),
+        ([torch.tensor([1, 2]), 3], 3, True),
+        (torch.tensor(3), 3, True),
+        ("abc", "bc", True),
+        ({"a": 1}, "a", True),
+    ],
+)
+def test_an_item_of_a_value_is_one_of_its_elements_or_rows(
+    data: Any, item: Any, there: bool
+) -> None:
+    assert (item in value(data)) is there
+
+
+def test_one_element_is_as_true_as_it_is_in_torch() -> None:
+    assert not value(torch.zeros(1)) and value(torch.ones(1, 1)) and value(torch.zeros(3))
 
 
 def test_a_tensor_that_was_too_large_keeps_its_facts_and_loses_its_elements() -> None:

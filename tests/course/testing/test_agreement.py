@@ -65,6 +65,35 @@ def test_a_result_is_of_the_class_of_the_reference_unless_the_check_allows_anoth
     assert judged(mine, lambda x: tuple(x.shape), **how).passed is passes
 
 
+def test_arguments_given_by_name_are_compared_too() -> None:
+    cases = [Case("by name", (), {"x": torch.arange(3.0) + n}) for n in range(40)]
+
+    def doubled(x: torch.Tensor) -> None:
+        x.mul_(2)
+
+    aspects = ("values", "arguments")
+    assert judged(doubled, doubled, cases, compare=aspects).passed
+    assert (
+        "the arguments afterwards"
+        in judged(lambda x: None, doubled, cases, compare=aspects).message
+    )
+    view, copy = (lambda x: x[1:]), (lambda x: x[1:].clone())
+    assert judged(view, view, cases, compare=("memory",)).passed
+    assert not judged(copy, view, cases, compare=("memory",)).passed
+
+
+def test_a_sparse_result_has_no_strides_to_agree() -> None:
+    cases = [Case("sparse", (torch.eye(3) + n,)) for n in range(40)]
+    assert not judged(torch.Tensor.to_sparse, lambda x: x, cases, compare=("layout",)).passed
+
+
+@pytest.mark.parametrize("wrong", [lambda x: x.conj().resolve_conj(), lambda x: x.real + 0j])
+def test_complex_inputs_have_two_parts(wrong: Function) -> None:
+    cases = inputs.tensors(dtypes=[torch.complex64, torch.complex128])
+    assert judged(lambda x: x.clone(), lambda x: x.clone(), cases).passed
+    assert not judged(wrong, lambda x: x.clone(), cases).passed
+
+
 def test_in_each_case_the_tolerance_follows_the_dtype_of_the_reference() -> None:
     cases = inputs.tensors(dtypes=[torch.float32, torch.float64], special=False)
     off = {torch.float32: 2e-7, torch.float64: 2e-16}

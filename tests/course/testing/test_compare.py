@@ -99,6 +99,42 @@ def test_what_is_equal_has_no_difference(actual: Any, expected: Any) -> None:
     assert difference(actual, expected) is None
 
 
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "tolerance", "same"),
+    [
+        (torch.tensor([complex(NAN, 1)]), torch.tensor([complex(NAN, 1)]), {}, True),
+        (torch.tensor([complex(5, NAN)]), torch.tensor([complex(NAN, 1)]), {}, False),
+        (torch.tensor([complex(NAN, 2)]), torch.tensor([complex(NAN, 1)]), {}, False),
+        (np.array([complex(NAN, 2)]), np.array([complex(NAN, 1)]), {}, False),
+        (torch.tensor([2 + 1j]).conj(), torch.tensor([2 - 1j]), {}, True),
+        (torch.tensor([2.0 + 1.1j]), torch.tensor([2.0 + 1j]), {"atol": 0.2}, True),
+        (torch.tensor([100_000_003]), torch.tensor([100_000_001]), {"atol": 1}, False),
+        (torch.tensor([100_000_002]), torch.tensor([100_000_001]), {"atol": 1}, True),
+        (torch.tensor([2**40 + 1000, 5]), torch.tensor([2**40, 5]), {"rtol": 1e-12}, False),
+        (torch.tensor([2, 255], dtype=torch.uint8), torch.ones(2).byte(), {"atol": 1}, False),
+        ({frozenset({True})}, {frozenset({1})}, {}, False),
+        ({frozenset({1})}, {frozenset({1})}, {}, True),
+        (slice(0, True), slice(0, 1), {}, False),
+        (slice(0.0, 4), slice(0, 4), {}, False),
+        (slice(0, 4), slice(0, 4), {}, True),
+        (3 + 0j, 3, {"allow": "int or float"}, False),
+        (3, 3 + 0j, {}, True),
+    ],
+)
+def test_numbers_are_compared_exactly_and_part_by_part(
+    actual: Any, expected: Any, tolerance: dict[str, Any], same: bool
+) -> None:
+    assert (difference(actual, expected, Tolerance(**tolerance)) is None) is same
+
+
+def test_long_bytes_are_not_cut_where_they_are_compared() -> None:
+    found = decode(*encode(b"x" * (2**20 + 5)))
+    assert difference(found, b"x" * 2**20) == f"bytes, {2**20 + 5} of them"
+
+
 def test_of_many_keys_five_are_named_and_long_ones_are_cut() -> None:
     found = difference({"k" * 50 + str(n): n for n in range(6)}, {})
     assert found == f"keys missing: [], keys too many: {['k' * 40] * 5}"

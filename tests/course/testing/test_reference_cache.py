@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 import pytest
 
 from course.testing.agreement import reference_cache
 from course.testing.agreement.comparing import Expected
 
-ONE, TWO = (Expected(n, None, None, None, ()) for n in (1, 2))
+SOMETHING = object()
+ONE, TWO = (Expected(n, None, None, None, (), {}) for n in (1, 2))
 
 
 def reference() -> None:
@@ -58,3 +61,39 @@ def test_an_object_that_is_called_is_no_reference_to_know_again() -> None:
     reference_cache.expected(b"cases", int, (False,), lambda: [ONE])
     reference_cache.fill(False)
     assert reference_cache.expected(b"cases", int, (False,), lambda: [TWO]) == [TWO]
+
+
+def times(factor: object) -> FunctionType:
+    """A reference that takes something along."""
+
+    def reference(x: object, other: object = factor) -> object:
+        return (factor, other, x)
+
+    return reference
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked", "is_found"),
+    [
+        *((2, 2, True), (2, 3, False), (1, True, False)),
+        *(([2], [2], True), ([2], [3], False), ({1: {2}}, {1: {2}}, True), ({1: 2}, {1: 3}, False)),
+        *((times(2), times(2), True), (times(2), times(3), False)),
+        (SOMETHING, SOMETHING, False),  # what is in it may be another thing now
+    ],
+)
+def test_a_reference_is_known_by_what_it_takes_along(
+    kept: object, asked: object, is_found: bool
+) -> None:
+    reference_cache.fill(True)
+    reference_cache.expected(b"cases", times(kept), (False,), lambda: [ONE])
+    reference_cache.fill(False)
+    result = reference_cache.expected(b"cases", times(asked), (False,), lambda: [TWO])
+    assert result == [ONE if is_found else TWO]
+
+
+def test_two_references_on_one_line_are_two() -> None:
+    one, two = (lambda x: x), (lambda x: x + 1)
+    reference_cache.fill(True)
+    reference_cache.expected(b"cases", one, (False,), lambda: [ONE])
+    reference_cache.fill(False)
+    assert reference_cache.expected(b"cases", two, (False,), lambda: [TWO]) == [TWO]
