@@ -463,8 +463,9 @@ def _elements(array: Any) -> Any:
 def _is_among(item: Any, plain: Any) -> bool:
     """Whether an item is in a plain value, for an array: one of its elements or rows."""
     if isinstance(plain, _ARRAYS):
-        if not isinstance(item, _ARRAYS):
-            plain = plain.reshape(-1)
+        number = item.item() if isinstance(item, np.generic) else item
+        if isinstance(number, _NUMBERS):
+            return _as_written(number, plain) in _elements(plain.reshape(-1))
         return any(_are_equal(row, item) for row in plain) if plain.shape else False
     if isinstance(plain, list | tuple):
         return any(_are_equal(one, item) for one in plain)
