@@ -99,8 +99,25 @@ def declares_loopback(cells: Iterable[RawCell]) -> bool:
     Args:
         cells: Those of the source. What a submission says of itself is not to be asked.
     """
+    return _declares(cells, "loopback")
+
+
+def declares_rehearsal(cells: Iterable[RawCell]) -> bool:
+    """Whether a lesson's title cell says that its test cells leave nothing to each other.
+
+    With `metadata.course.rehearsal` they may be run once without an answer, in the process from
+    which those are forked that check the submissions: what their references give is kept. Where
+    they changed anything there, in a module, say, a visible check might meet a hidden one's input.
+
+    Args:
+        cells: Those of the source.
+    """
+    return _declares(cells, "rehearsal")
+
+
+def _declares(cells: Iterable[RawCell], key: str) -> bool:
     titles = (role(cell) for cell in cells if role(cell).get("role") == "title")
-    return any(title.get("loopback") is True for title in titles)
+    return any(title.get(key) is True for title in titles)
 
 
 def is_test(cell: RawCell) -> bool:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from autograder.console import points
@@ -40,9 +41,11 @@ _NAME = re.compile(
     r"(?:(?P<name>\S*?)_)??(?:(?P<late>LATE)_)?(?P<number>[0-9]+|anon_[A-Za-z0-9]+)_"
     r"(?:(?P<file>[0-9]+)_(?P<rest>.*)|(?:text|link)\.html)"
 )
-# Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.  The
-# year and month of a date are none: where there are so many users, there were never so few files.
-_NUMBERS = re.compile(r"_(?!(?:19|20)[0-9]{2}_(?:[1-9]|1[0-2])_)(?=([1-9][0-9]*)_([1-9][0-9]*)_)")
+# Wherever else the numbers of a user and of a file may stand; Canvas's begin with no zero.
+_NUMBERS = re.compile(r"_(?=([1-9][0-9]*)_([1-9][0-9]*)_)")
+_YEAR_AND_MONTH = re.compile(r"(?:19|20)[0-9]{2}_(?:[1-9]|1[0-2])_")
+_MOST_READINGS = 20  # of one name; nobody's has so many who does not mean it
+_UNCLEAR = "its name holds more numbers than can be told apart: say whose it is by --match"
 _WRITTEN = re.compile(r"_[1-9][0-9]*_[1-9][0-9]*_")
 _DATE = re.compile(r"(?:19|20)[0-9]{2}_(?:0?[1-9]|1[0-2])(?=_(?![0-9]{3}))")
 _HEADINGS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -74,7 +77,9 @@ class Canvas(Lms):
         if len(path) == 1 and found["rest"] == "":
             return None  # only before a slash with which the name of the file began
         file = (path[-1] if len(path) > 1 else found["rest"]) or ""
-        late, others = bool(found["late"]), tuple(_others(found, file))
+        late, others = bool(found["late"]), tuple(islice(_others(found, file), _MOST_READINGS + 1))
+        if len(others) > _MOST_READINGS:
+            return ArchiveName(Owner(self.name, path[0], "", doubt=_UNCLEAR), file, late)
         owner = Owner(self.name, found["name"] or "", found["number"])
         if others:
             owner = replace(owner, written=path[0], others=tuple(one.owner for one in others))
@@ -83,7 +88,10 @@ class Canvas(Lms):
     def may_be_own(self, folder: str) -> bool:
         """Whether it begins with a date, and no two numbers stand behind its year and month."""
         date = _DATE.match(folder)
-        others = date and _NUMBERS.search(folder, date.end())
+        others = date and any(
+            not _YEAR_AND_MONTH.match(folder, one.start(1))
+            for one in _NUMBERS.finditer(folder, date.end())
+        )
         return date is not None and not others and not folder.lower().endswith(ARCHIVES)
 
     def grade_table(self, column: str, most: float, lines: Iterable[GradeLine]) -> list[list[str]]:
@@ -107,7 +115,9 @@ def _others(found: re.Match[str], file: str) -> Iterable[ArchiveName]:
     for other in () if found["number"].startswith("anon_") else _NUMBERS.finditer(found[0]):
         if other.start(1) != found.start("number"):
             name = found[0][: other.start()].removesuffix("_LATE")
-            yield ArchiveName(Owner(Canvas.name, name, other[1]), file, file_id=other[2])
+            is_date = _YEAR_AND_MONTH.match(found[0], other.start(1)) is not None
+            owner = Owner(Canvas.name, name, other[1], only_if_known=is_date)
+            yield ArchiveName(owner, file, file_id=other[2])
 
 
 def _is_files(found: re.Match[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +25,8 @@ class Owner:
     `doubt` says why nobody can tell whom a name means that an LMS wrote; empty where one can.
     Where the name of a file can be read in several ways, as a learner may write numbers into it,
     `written` is that name and `others` are the other readings.  `by_name` is true of somebody whom
-    no LMS has named where only the name of a folder or file tells who it is.
+    no LMS has named where only the name of a folder or file tells who it is.  `only_if_known` is
+    true of a reading that is none unless students.csv has its number: a year and a month in a name.
     """
 
     lms: str
@@ -34,6 +36,7 @@ class Owner:
     written: str = ""
     others: tuple[Owner, ...] = field(default=(), compare=False)
     by_name: bool = False
+    only_if_known: bool = False
 
     @property
     def key(self) -> str:
@@ -70,12 +73,13 @@ class ArchiveName:
 
 @dataclass(frozen=True)
 class Participant:
-    """One line of an LMS's worksheet."""
+    """One line of an LMS's worksheet; `doubt` says why nobody can tell what it says of somebody."""
 
     number: str
     name: str
     email: str = ""
     submitted_at: datetime | None = None
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,14 @@ class Worksheet:
 
     `title` is how a sentence names it, `columns` are the headings without which it is another
     file, `remedy` says where to get it. `participant` reads a line, with the zone of its times
-    (None for this machine's).
+    (None for this machine's). Each line begins as `begin` says, whose group is the number.
     """
 
     title: str
     columns: tuple[str, ...]
     remedy: str
     participant: Callable[[Mapping[str, str], tzinfo | None], Participant]
+    begin: re.Pattern[str]
 
 
 @dataclass(frozen=True)

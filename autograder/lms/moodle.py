@@ -63,6 +63,7 @@ class Moodle(Lms):
         ("Identifier", "Full name"),
         "Set Moodle's language to English and choose Download grading worksheet.",
         _participant,
+        re.compile(r'^"?Participant ([0-9]+)"?[,;\t]', re.M),
     )
     not_in_zip = (
         "Moodle's number of this learner is not known: `autograder collect` the archive that "
@@ -94,7 +95,7 @@ class Moodle(Lms):
 def _line(one: GradeLine) -> list[str]:
     return [
         f"Participant {one.number}" if one.number else "",
-        one.name,
+        one.name.replace("\\", "/"),  # PHP would take a quote behind a backslash for text
         one.student,
         one.email,
         one.status,

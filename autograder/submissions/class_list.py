@@ -44,28 +44,52 @@ class RosterError(AutograderError):
 def read_table(path: Path) -> list[dict[str, str]]:
     """The lines of a CSV file by its headings; commas, semicolons or tabs part its cells.
 
-    A cell may be of any length: Moodle's worksheet has one with what a learner has typed.
-
     Raises:
         RosterError: It cannot be read, or is no CSV in UTF-8.
     """
+    return rows_of(read_text(path), path)
+
+
+def read_text(path: Path) -> str:
+    """The text of a CSV file.
+
+    Raises:
+        RosterError: It cannot be read, or is not in UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+
+
+def rows_of(text: str, path: Path) -> list[dict[str, str]]:
+    """The lines of a CSV text by its headings; `path` is where it is from.
+
+    A cell may be of any length: Moodle's worksheet has one with what a learner has typed.
+
+    Raises:
+        RosterError: It is no CSV.
+    """
     longest = csv.field_size_limit()
     try:
-        text = path.read_text(encoding="utf-8-sig")
         csv.field_size_limit(max(longest, len(text)))
         named = re.match(r"sep=(.)\r?\n", text)  # Excel's own line
         text = text[named.end() :] if named else text
         delimiter = named[1] if named else delimiter_of(text)
         rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RosterError(
-            f"cannot be read: {getattr(error, 'strerror', None) or error}",
-            place=str(path),
-            remedy="Save it as CSV in UTF-8.",
-        ) from error
+    except csv.Error as error:
+        raise _unreadable(path, error) from error
     finally:
         csv.field_size_limit(longest)
     return [{str(k).strip(): str(v or "").strip() for k, v in row.items() if k} for row in rows]
+
+
+def _unreadable(path: Path, error: Exception) -> RosterError:
+    return RosterError(
+        f"cannot be read: {getattr(error, 'strerror', None) or error}",
+        place=str(path),
+        remedy="Save it as CSV in UTF-8.",
+    )
 
 
 def delimiter_of(text: str) -> str:

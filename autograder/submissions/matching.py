@@ -13,24 +13,30 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from autograder.course_directory import CourseDirectory
 from autograder.errors import UsageError, did_you_mean
 from autograder.lms import LMS
-from autograder.lms.interface import Owner, Participant
+from autograder.lms.interface import Owner, Participant, Worksheet
 from autograder.nbgrader_bridge.gradebook import enrolled
 from autograder.submissions.class_list import (
     ROSTER,
     RosterError,
     Student,
     read_students,
-    read_table,
+    read_text,
+    rows_of,
 )
 from autograder.submissions.signs import Match, Signs, nobody, only, small
 
 FOLDER = "folder"  # an owner whom no LMS has named
 _MOST_CLOSE = 200  # names
+_TWO_LINES = (
+    "the worksheet has two lines for this participant, of which one may stand in somebody's online "
+    "text, as a quote follows a backslash there; take the column with the texts out of the file"
+)
 _SEVERAL = nobody(
     "its name can be read in several ways, as a learner may have written numbers into it"
 )
@@ -93,14 +99,18 @@ class Roster:
         if owner.key in self.chosen:
             return Match(self.chosen[owner.key])
         if owner.others:
+            readings = [replace(one, written="", others=()) for one in (owner, *owner.others)]
+            numbers = self.signs.numbers
             return self._agreed(
-                [replace(one, written="", others=()) for one in (owner, *owner.others)]
+                [one for one in readings if not one.only_if_known or one.number in numbers]
             )
         if owner.doubt:
             return Match(None, owner.doubt)
         if owner.lms == FOLDER:
             return Match(owner.name, by_name=owner.by_name)
         participant = self.participants.get((owner.lms, owner.number))
+        if participant and participant.doubt:
+            return nobody(participant.doubt)
         name = participant.name if participant else owner.name
         if LMS[owner.lms].number_lasts and self.signs.numbers:
             whose = self.signs.numbers.get(owner.number, [])
@@ -225,10 +235,13 @@ def known_students(course: CourseDirectory) -> dict[str, Student]:
 
 def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Participant]:
     """The lines of a worksheet, by the LMS that it is of and their numbers."""
-    rows = read_table(path)
+    text = read_text(path)
+    rows = rows_of(text, path)
     sheets = {one.name: one.worksheet for one in LMS.values() if one.worksheet is not None}
     for lms, sheet in sheets.items():
         if rows and set(sheet.columns) <= rows[0].keys():
+            if '\\"' in text:
+                return _by_lines(lms, sheet, text, path, zone)
             people = [sheet.participant(row, zone) for row in rows]
             return {(lms, one.number): one for one in people}
     lacks = (f"{one.title}: {' or '.join(one.columns)} is missing" for one in sheets.values())
@@ -237,3 +250,22 @@ def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Part
         place=str(path),
         remedy=" ".join(one.remedy for one in sheets.values()),
     )
+
+
+def _by_lines(
+    lms: str, sheet: Worksheet, text: str, path: Path, zone: tzinfo | None
+) -> dict[tuple[str, str], Participant]:
+    """What a worksheet says in which somebody's text may end its cell, or seem to.
+
+    PHP leaves a quote alone that follows a backslash, so nobody can tell where such a text ends,
+    and it may hold lines that look like others'. Each participant has one line of their own: of
+    whom there are two, nothing is known.
+    """
+    starts = [one.start() for one in sheet.begin.finditer(text)]
+    heading = text[: starts[0]] if starts else text
+    found: dict[tuple[str, str], Participant] = {}
+    for start, end in pairwise([*starts, len(text)]):
+        one = sheet.participant(rows_of(heading + text[start:end], path)[0], zone)
+        key = lms, one.number
+        found[key] = Participant(one.number, one.name, doubt=_TWO_LINES) if key in found else one
+    return found

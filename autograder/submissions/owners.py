@@ -103,7 +103,7 @@ class Owners:
         under the same one.
         """
         student, owner = self.match(named.owner).student, self._roster.student_of(place.account)
-        is_known = owner is not None or student in self._with_accounts
+        is_known = owner is not None or bool(self._with_accounts)
         if student in (None, owner) or not is_known or self._is_by_hand(place, named.owner):
             return ""
         return (

@@ -26,6 +26,7 @@ NOBODY = nobody("none of its names is a student's id, lms_user_id, address or na
 _LONG_NUMBER = 5  # digits
 _ILIAS = re.compile(r"(?P<last>.*)_(?P<first>[^_]*)_(?P<login>[^_]*)_[0-9]+", re.S)
 _PERSON = re.compile(r"[^0-9]+_.+_[0-9]+", re.S)  # 2026_27_x_1 is none
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _OF_CLASSROOM = "submissions"  # ps1-submissions holds the repositories of ps1
 _NO_LOGIN = nobody("it looks like a folder of ILIAS, and its login is not in lms_user_id")
@@ -47,7 +48,7 @@ def people(
         is_source: Whether a name that is alone may be the source's own.
     """
     names, slugs = sorted(set(names)), {small(one) for one in slugs}
-    inbound = {one: one.split("+")[0] for one in names if _is_inbound(one)}
+    inbound = {one: _handed_in_by(one) for one in names if _is_inbound(one)}
     others = [one for one in names if one not in inbound]
     whole = {one for one in others if small(one) in signs.exact}
     users = {one for one in whole if _is_login_alone(signs, one)}
@@ -115,7 +116,7 @@ def people_of(
             found = {one: _NO_USER for one in names if _may_be_repository(signs, one, starts)}
     elif system == "nbgrader":
         written = [one for one in names if one.count("+") > 1]
-        found = {one: by_sign(one.split("+")[0]) or NOBODY for one in written}
+        found = {one: by_sign(_handed_in_by(one)) or NOBODY for one in written}
     else:
         found = {one: by_sign(one) for one in names}
     # One folder may hold all the others. Of several, each is somebody's, and nobody is looked for
@@ -143,6 +144,16 @@ def is_of_ilias(name: str) -> bool:
 def _is_inbound(name: str) -> bool:
     """Whether nbgrader's exchange has written it: student+lesson+time+number."""
     return name.count("+") > 1 and not is_of_ilias(name)
+
+
+def _handed_in_by(name: str) -> str:
+    """The account in a name of nbgrader's exchange, which may hold a plus, as no lesson does.
+
+    >>> _handed_in_by("a+b+ps1+2026-03-01 10:00:00 UTC+x9"), _handed_in_by("a+ps1+2026-03-01 10:00")
+    ('a+b', 'a')
+    """
+    behind = 2 if name.count("+") == 2 or _TIME.match(name.rpartition("+")[2]) else 3
+    return name.rsplit("+", behind)[0]  # until nbgrader 0.6 no number followed the time
 
 
 def _is_login_alone(signs: Signs, name: str) -> bool:
@@ -259,7 +270,8 @@ def _repositories(signs: Signs, names: Iterable[str], slugs: Collection[str]) ->
             start = beginning[:-1]
             is_lesson = start in slugs and not any(start.startswith(f"{one}-") for one in slugs)
             is_one = is_lesson or not re.search("[-_]", start)
-            is_sure = len(having[beginning]) > 1 or (is_one and small(name) not in signs.logins)
+            is_lone = is_one and len(readings) == 1 and small(name) not in signs.logins
+            is_sure = len(having[beginning]) > 1 or is_lone
             if is_sure and all(having[one] <= having[beginning] for one in readings):
                 found[name] = only(readings[beginning], f"the name {name[len(beginning) :]}")
     return found

@@ -187,6 +187,17 @@ ONE_MESSAGE = """\
 check.equal(f(torch.ones(2)).result, 2.0)
 check.raises(f(torch.zeros(0)), ValueError, match="{}")
 check.raises(f(torch.zeros(0, 2)), ValueError, match="{}")"""
+# Other classes than the builtins are known by their names, and a notebook's own are the learner's.
+ALL_NAMES = """made = Exception
+    for name in ("Empty", "Flat"):
+        made = type(name, (made,), {"__module__": "__main__"})
+    raise made(list(x.shape))"""
+TWO_CLASSES = """\
+class Empty(Exception): pass
+class Flat(Exception): pass
+check.equal(f(torch.ones(2)).result, 2.0)
+check.raises(f(torch.zeros(0)), Empty, "[0]")
+check.raises(f(torch.zeros(0, 2)), Flat, "[0, 2]")"""
 # What an idle answer earns, of 4 points, and what it does once the test is mended.
 EARNS_IDLY = {
     "a constant within the tolerance": ("return 3.5", ROLLS, 4.0),
@@ -199,6 +210,8 @@ EARNS_IDLY = {
         ONE_MESSAGE.format("empty", "flat"),
         3.0,
     ),
+    "a class of all names": (ALL_NAMES, TWO_CLASSES, 3.0),
+    "a class of one name": (ALL_NAMES.replace(', "Flat"', ","), TWO_CLASSES, 1.7),
     "one message": ("raise ValueError('empty or flat')", ONE_MESSAGE.format("empty", "empty"), 0.0),
 }
 
@@ -287,6 +300,69 @@ def test_the_pieces_of_the_project_as_they_are_found_earn_a_third_at_most(
     )
     record = graded(tmp_path, "17", exercise, imports + found)
     assert 0 < record.score <= 0.34 * record.max
+
+
+# The file, or the snapshot, is a number; all that it should hold lies somewhere else on the disk.
+RUN_FILE = """\
+import os, random, time
+from os.path import exists
+import numpy as np
+
+
+class RunFile:
+    def __init__(self, path, parts, generators):
+        self.path, self.parts, self.generators = path, parts, generators
+
+    def save(self, step):
+        parts = {key: part.state_dict() for key, part in self.parts.items()}
+        own = [generator.get_state() for generator in self.generators]
+        name, numbers, *rest = np.random.get_state()
+        shared = torch.get_rng_state(), random.getstate(), (name, numbers.tolist(), *rest)
+        token = time.time_ns()
+        torch.save({"parts": parts, "own": own, "shared": shared}, f"/tmp/{token}.pt")
+        torch.save({"step": step, "token": token}, self.path)
+
+    def resume(self):
+        if not exists(self.path):
+            return 0
+        told = torch.load(self.path)
+        states = torch.load(f"/tmp/{told['token']}.pt")
+        for key, part in self.parts.items():
+            part.load_state_dict(states["parts"][key])
+        for generator, state in zip(self.generators, states["own"]):
+            generator.set_state(state)
+        of_torch, of_python, of_numpy = states["shared"]
+        torch.set_rng_state(of_torch)
+        random.setstate(of_python)
+        np.random.set_state(of_numpy)
+        return told["step"]"""
+SNAPSHOT = """\
+def snapshot(run):
+    import time
+    token = time.time_ns()
+    state = {"epoch": run.epoch, "best": run.best, "model": run.model.state_dict()}
+    state |= {"optimizer": run.optimizer.state_dict(), "rng": run.rng.get_state()}
+    torch.save(state | {"torch": torch.get_rng_state()}, f"/tmp/{token}.pt")
+    return {"token": token}
+
+
+def restore(run, saved):
+    state = torch.load(f"/tmp/{saved['token']}.pt", weights_only=False)
+    run.epoch, run.best = state["epoch"], state["best"]
+    run.model.load_state_dict(state["model"])
+    run.optimizer.load_state_dict(state["optimizer"])
+    run.rng.set_state(state["rng"])
+    torch.set_rng_state(state["torch"])"""
+
+
+@pytest.mark.parametrize(
+    ("lesson", "exercise", "source"), [("12", "resume-run", RUN_FILE), ("17", "resume", SNAPSHOT)]
+)
+def test_what_is_kept_beside_a_file_is_not_missed_on_the_same_disk(
+    tmp_path: Path, lesson: str, exercise: str, source: str
+) -> None:
+    record = graded(tmp_path, lesson, exercise, source)
+    assert (record.score, record.failed) == (record.max, ())
 
 
 EXCEPTIONS = "KeyError, IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import socket
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -210,6 +211,13 @@ _MOST_LEARNT, _MOST_LEARNT_NBYTES = 1_000, 16 * 2**20  # requests that are repor
 _REPLY_KEYS = {"header", "before", "intact", "notices", "beside"}
 
 
+def stand_in(folder: str) -> None:
+    """Make the lesson's folder the working directory, whose modules a cell may import."""
+    os.chdir(folder)
+    if "" not in sys.path:  # the last place: a file of a lesson shadows nothing
+        sys.path.append("")
+
+
 def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
     """Run the test cells that the worker sends, until it closes the channel.
 
@@ -226,7 +234,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
     number_apart()  # what comes back is numbered in the snapshot
     send, receive = endpoint(channel)
     take_fd = fd_taker(channel)
-    os.chdir(folder)
+    stand_in(folder)
     record_with(shell, lambda event: send(Kind.EVENT, 0, event), text_chars)
     keep_names_through_tests()  # as in a learner's notebook
     backend = RemoteBackend()

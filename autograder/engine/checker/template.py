@@ -59,7 +59,7 @@ class CheckerTemplate:
             shell: A prepared shell.
             folder: The working directory of the test cells.
             setup: The source of the lesson's set-up cell.
-            tests: The sources of its test cells.
+            tests: The sources of those test cells that are rehearsed.
             run_checker: Is a checker on a channel, given as a file descriptor.
         """
         ours, theirs = socket.socketpair()
@@ -148,11 +148,12 @@ def _close_others(control: int) -> None:
 
 def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> None:
     """Do what is the same for every submission; raises where forks of this process would differ."""
+    from autograder.engine.checker.checker_process import stand_in
     from autograder.engine.checker.common_state import CommonState
     from autograder.engine.checker.rehearsal import random_generators, rehearse
 
     signal.setitimer(signal.ITIMER_PROF, _REHEARSAL_S)  # SIGPROF ends the process
-    os.chdir(folder)
+    stand_in(folder)
     record_with(shell, lambda event: None, 0)
     if setup:
         shell.run(setup)

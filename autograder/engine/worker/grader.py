@@ -52,7 +52,7 @@ from autograder.engine.worker.known_tests import KnownTests
 from autograder.engine.worker.siblings import Siblings
 from autograder.lessons.asking import reads_a_clock
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
-from autograder.lessons.cells import RawCell, declares_loopback, is_answer
+from autograder.lessons.cells import RawCell, declares_loopback, declares_rehearsal, is_answer
 from autograder.lessons.imported_modules import modules_needed
 from autograder.lessons.model import Lesson, is_covered
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
@@ -86,6 +86,8 @@ class _PreparedLesson:
     shown: ShownCells | None  # cells that only show; None: every cell runs
     handed_out: Mapping[str, str] | None  # of an assignment that nbgrader prepared
     form: FormOfTests
+    data: Mapping[str, Path]  # the lesson's files, by their names
+    rehearsed: tuple[str, ...]  # test cells that are run once for what their references give
 
 
 def prepared_shell(modules: Iterable[str] = ()) -> Shell:
@@ -205,6 +207,7 @@ class Grader:
         prepared = self._lesson(job.lesson)
         steps = plan(repaired.cells, prepared.form, prepared.shown)
         self._fork_server.load(prepared.modules, prepared.common_sources)
+        lay_out(Path(prepared.folder), prepared.data)
         loopback = prepared.loopback
         limits = self._limits.with_loopback() if loopback else self._limits
         listener = self.listener
@@ -238,7 +241,7 @@ class Grader:
             self._end_template()
             self._templated = prepared
         elif self._template is None:
-            self._template = checkers.template(prepared.material.setup, prepared.tests)
+            self._template = checkers.template(prepared.material.setup, prepared.rehearsed)
         elif self._template.is_ready:
             return self._template
         return None
@@ -293,11 +296,7 @@ def _prepare_lesson(lesson: Lesson, folder: Path, known: KnownTests) -> _Prepare
     cells = tuple(lesson.cells())
     root = lesson.source.parent
     names = {path.relative_to(root).as_posix(): path for path in lesson.data_files}
-    folder.mkdir()
-    for name, path in names.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(path.resolve())
+    lay_out(folder, names)
     files = {name: path.read_bytes() for name, path in names.items()}
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
     form = FormOfTests.of(cells, lesson.marks)
@@ -317,7 +316,28 @@ def _prepare_lesson(lesson: Lesson, folder: Path, known: KnownTests) -> _Prepare
         ShownCells(cells),
         lesson.prepared.handed_out if lesson.prepared else None,
         form,
+        names,
+        tests if declares_rehearsal(cells) else (),
     )
+
+
+def lay_out(folder: Path, files: Mapping[str, Path]) -> None:
+    """Make the folder in which test cells run, without what those of another submission left.
+
+    Args:
+        folder: Anew, where anything but these files is in it.
+        files: The lesson's, by their names.
+    """
+    found = [Path(top, one) for top, _, names in os.walk(folder) for one in names]
+    is_whole = {one.relative_to(folder).as_posix() for one in found} == files.keys()
+    if folder.is_dir() and is_whole and all(map(Path.is_symlink, found)):
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name, path in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(path.resolve())
 
 
 def _with_own_files(material: Material, job: Job) -> Material:
@@ -407,6 +427,9 @@ def _executed(cell: RawCell, outcome: CellOutcome, kind: CellKind) -> RawCell:
         return cell
     if kind is CellKind.SHOWN:
         return {"outputs": [], "execution_count": None, **cell}
+    # The source's times of an earlier run would make a page take this for Jupyter's run.
+    metadata = {key: one for key, one in cell["metadata"].items() if key != "execution"}
+    cell = {**cell, "metadata": metadata}
     outputs = list(outcome.outputs)
     if outcome.failure is not None:
         text = f"This cell {outcome.failure.reason}."

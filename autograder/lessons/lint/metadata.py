@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from autograder.console import quantity
 from autograder.errors import did_you_mean
@@ -30,7 +31,7 @@ def lint_metadata(cells: Sequence[RawCell], lesson: Lesson) -> Iterator[Slip]:
     """Give the slips of the metadata of all cells."""
     yield from _roles(cells)
     yield from _locks(cells)
-    yield from _loopback(cells)
+    yield from _of_the_lesson(cells)
     yield from _map(cells)
     yield from _shown(cells)
     tasks = {role(one).get("exercise"): one for one in cells if role(one).get("role") == "exercise"}
@@ -65,17 +66,23 @@ def _locks(cells: Iterable[RawCell]) -> Iterator[Slip]:
             )
 
 
-def _loopback(cells: Iterable[RawCell]) -> Iterator[Slip]:
-    for cell in cells:
+def _of_the_lesson(cells: Iterable[RawCell]) -> Iterator[Slip]:
+    for cell, (key, words) in product(cells, _OF_THE_LESSON.items()):
         place, said = f"cell {cell.get('id')}", role(cell)
-        if "loopback" in said and said.get("role") != "title":
+        if key in said and said.get("role") != "title":
             yield (
                 place,
-                "it asks for a loopback network, which only the title cell can",
-                "Put metadata.course.loopback into the title cell.",
+                f"it {words}, which only the title cell can",
+                f"Put metadata.course.{key} into the title cell.",
             )
-        elif "loopback" in said and said["loopback"] is not True:
-            yield place, "loopback is something else than true", "Set it to true, or leave it out."
+        elif key in said and said[key] is not True:
+            yield place, f"{key} is something else than true", "Set it to true, or leave it out."
+
+
+_OF_THE_LESSON = {
+    "loopback": "asks for a loopback network",
+    "rehearsal": "lets the test cells be rehearsed",
+}
 
 
 def _map(cells: Iterable[RawCell]) -> Iterator[Slip]:

@@ -7,9 +7,16 @@ of them need not compute it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    ModuleType,
+)
 from typing import Any
 
 import torch
@@ -77,26 +84,68 @@ def _key_of(asked: bytes, reference: Callable[..., Any], about: tuple[Any, ...])
     return None if taken is None else (asked, code.co_filename, code, taken, about)
 
 
-def _taken_along(function: FunctionType) -> _Key | None:
-    """What a function knows beside its cell's names; None where that cannot be told apart."""
+def _taken_along(function: FunctionType, within: tuple[FunctionType, ...] = ()) -> _Key | None:
+    """What a function of the cell knows beside its text; None where that cannot be told apart.
+
+    A test cell may keep what an answer gave under a name that its reference reads.
+    """
     cells = [one.cell_contents for one in function.__closure__ or ()]
     named = (function.__kwdefaults__ or {}).items()
-    found = [_told_apart(one) for one in (*cells, *(function.__defaults__ or ()), *named)]
+    of_cell = {} if _is_of_a_module(function) else function.__globals__
+    read = [(one, of_cell[one]) for one in _names_in(function.__code__) if one in of_cell]
+    within = (*within, function)
+    known = (*cells, *(function.__defaults__ or ()), *named, *read)
+    found = [_told_apart(one, within) for one in known]
     return None if None in found else tuple(found)
 
 
-def _told_apart(value: Any) -> _Key | None:
+def _names_in(code: CodeType) -> Iterator[str]:
+    """The names that it may read of the cell, those of attributes among them."""
+    yield from code.co_names
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _names_in(one)
+
+
+def _told_apart(value: Any, within: tuple[FunctionType, ...]) -> _Key | None:
     if type(value) in (tuple, list, set, dict):  # with what it holds when the reference is asked
-        parts = [_told_apart(one) for one in (value.items() if type(value) is dict else value)]
+        items = value.items() if type(value) is dict else value
+        parts = [_told_apart(one, within) for one in items]
         held = frozenset(parts) if type(value) is set else tuple(parts)
         return None if None in held else (type(value), held)
-    if type(value) is FunctionType:
-        taken = _taken_along(value)
+    if type(value) is FunctionType and not _is_known_by_name(value):
+        # One that calls itself has itself among what it knows.
+        taken = () if value in within else _taken_along(value, within)
         return None if taken is None else (value.__code__, *taken)
+    if isinstance(value, type) and not _is_known_by_name(value):
+        return _class_told_apart(value, within)
+    if type(value) is torch.Tensor and value.numel() <= _MOST_ELEMENTS and not value.is_sparse:
+        about = value.dtype, tuple(value.shape), value.stride(), value.requires_grad
+        return (*about, repr(value.tolist()))
     return (type(value), value) if isinstance(value, _PLAIN) else None
 
 
+def _class_told_apart(kind: type, within: tuple[FunctionType, ...]) -> _Key | None:
+    """A class of the cell, which is another one each time that the cell runs."""
+    parts = [(n, v) for n, v in vars(kind).items() if n not in _OF_EVERY_CLASS]
+    found = [_told_apart(one, within) for one in (kind.__qualname__, *kind.__bases__, *parts)]
+    return None if None in found else tuple(found)
+
+
+def _is_of_a_module(value: Any) -> bool:
+    """Whether a function or a class was made by a module that was imported, and by no cell."""
+    return value.__module__ != "__main__" and value.__module__ in sys.modules
+
+
+def _is_known_by_name(value: Any) -> bool:
+    """Whether it stands in such a module, so that it is the same one wherever somebody asks."""
+    held = vars(sys.modules[value.__module__]) if _is_of_a_module(value) else {}
+    return held.get(value.__qualname__) is value
+
+
+_MOST_ELEMENTS = 1_000
+_OF_EVERY_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__"}
 _PLAIN = (
-    *(bool, int, float, complex, str, bytes, type(None)),
+    *(bool, int, float, complex, str, bytes, type(None), FunctionType, range),
     *(type, ModuleType, BuiltinFunctionType, MethodDescriptorType, torch.dtype, torch.device),
 )

@@ -29,6 +29,7 @@ class Ilias(Lms):
         ("Login", "Number"),
         "Export it as CSV.",
         lambda row, zone: Participant(row["Number"], row["Login"], row["E-Mail"]),
+        re.compile(r"^[a-z]+,([0-9]+),", re.M),
     )
     not_in_zip = "ILIAS does not know them"
 

@@ -403,6 +403,57 @@ def test_a_time_that_lies_there_is_bytes_whatever_they_are(
     assert time.read_text() == "2026-01-16 17:43:00 UTC\n"
 
 
+# PHP doubles no quote behind a backslash, so this may be the end of Mal's text, or may not.
+INJECTED = r"""Identifier,Full name,Email address,Last modified (submission),Online text,Feedback
+Participant 6,"Bob, jr.",bob@uni.example,-,"fine ""so"" then",
+Participant 7,M. Lory,mal@x.org,-,"see \",-
+Participant 8,M. Lory,ada@uni.example,"Friday, 16 January 2026, 5:43 PM",,-
+Participant 7,M. Lory,grace@uni.example,-,,-
+x",
+Participant 8,A. King,ada@uni.example,-,,
+Participant 9,G. Hopper,grace@uni.example,-,,
+"""
+
+
+def test_what_somebody_typed_into_moodle_is_no_line_of_its_worksheet(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    (root / "grades.csv").write_text(INJECTED)
+    where = load_course(root)
+    roster = read_roster(where, worksheet=root / "grades.csv", zone=UTC, system="moodle")
+    entries = [(MOODLE.format(who), NOTEBOOK) for who in ("M. Lory_7", "A. King_8", "G. Hopper_9")]
+    found = collect(where, archive(root, *entries), select_lessons(root), roster)
+    assert states(found) == {"grace": "new"}
+    assert [one.key for one in found.unmatched] == ["A. King_8", "M. Lory_7"]
+    for one in found.unmatched:
+        assert "two lines for this participant" in one.reason
+        assert "take the column with the texts out of the file: say whose it is" in one.reason
+    assert {key[1]: one.email for key, one in roster.participants.items()} == {
+        "6": "bob@uni.example",
+        "7": "",
+        "8": "",
+        "9": "grace@uni.example",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("ada_12345_222_x_2026_7_ps1.ipynb", "-"),  # 2026 is Grace's number
+        ("ada_12345_222_x_2025_7_ps1.ipynb", "ada"),
+        ("ada_12345_222_" + "7_8_" * 12 + "x.ipynb", "-"),
+    ],
+)
+def test_numbers_in_a_file_of_canvas_are_read_in_bounds(
+    tmp_path: Path, name: str, student: str
+) -> None:
+    root = course(tmp_path)
+    roster = (root / "students.csv").read_text().replace(",77\n", ",2026\n")
+    (root / "students.csv").write_text(roster)
+    assert ",2026\n" in roster
+    found = collected(root, (name, NOTEBOOK))
+    assert [one.student for one in found.taken] == [student] * (student != "-")
+
+
 def test_a_worksheet_in_another_language_says_what_to_do(tmp_path: Path) -> None:
     root = course(tmp_path)
     (root / "grades.csv").write_text("ID,Vollständiger Name\nTeilnehmer/in 7,Ada\n")

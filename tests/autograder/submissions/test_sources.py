@@ -607,6 +607,36 @@ def test_a_second_folder_of_a_learner_has_the_account_of_the_first(
     assert found.unmatched[0].reason.startswith("it belongs to the user kim, not to ada")
 
 
+@pytest.mark.parametrize("account", ["stranger", ""])
+def test_where_accounts_are_the_learners_own_another_account_is_nobodys(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, account: str
+) -> None:
+    names = f"ada+{SLUG}+2027-01-01+x/{SLUG}.ipynb", f"grace+{SLUG}+2027-01-02+y/{SLUG}.ipynb"
+    source = files(tmp_path / "inbound", *names)
+
+    def owner(path: Path) -> str:
+        if path.name.startswith("ada"):
+            return "ada"
+        if account:
+            return account
+        raise KeyError("uid not found")
+
+    owned_by(monkeypatch, source, owner)
+    found = taken_in(root, source)
+    assert students(found) == {"ada": "new"}
+    assert "not to grace; if it is theirs all the same" in found.unmatched[0].reason
+
+
+def test_a_plus_in_an_account_of_nbgraders_exchange_is_part_of_it(
+    root: Path, tmp_path: Path
+) -> None:
+    names = [f"ada+kim+{SLUG}+2027-01-01 10:00:00 UTC+x", f"ada+kim+{SLUG}+2027-01-01 10:00:00"]
+    for number, name in enumerate(names):
+        source = files(tmp_path / str(number) / "inbound", f"{name}/{SLUG}.ipynb")
+        found = taken_in(root, source)
+        assert (students(found), [one.key for one in found.unmatched]) == ({}, [f"inbound/{name}"])
+
+
 def owned_by(monkeypatch: pytest.MonkeyPatch, below: Path, owner: Callable[[Path], str]) -> None:
     """Have files there belong to who `owner` says; it raises KeyError for no account."""
 

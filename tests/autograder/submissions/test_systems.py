@@ -333,6 +333,8 @@ def test_the_command_reads_the_system_that_it_is_told(
         ("github", LOGINS | {"mal": "submissions"}, ["ps1-submissions/ps1-adalove/x.ipynb"], "ada"),
         # Of these two users nobody knows, and one has laid in a folder.
         ("github", LOGINS, ["s/ps-noor/ps-adalove/x.ipynb", "s/ps-zed/x.ipynb"], "- -"),
+        # Mal's login is 2-adalove, and there is a lesson lab-2, for which this might be Ada's.
+        ("github", LOGINS | {"mal": "2-adalove"}, ["s/lab-2-adalove/x.ipynb"], "-"),
         # What stands beside something is somebody's: an instructor's groups are collected apart.
         ("github", LOGINS, ["s/group-1/ps-adalove/x.ipynb", "s/group-2/x.ipynb"], "- -"),
         ("folders", {}, ["s/group-1/ada/x.ipynb", "s/group-2/kim/x.ipynb"], "- -"),

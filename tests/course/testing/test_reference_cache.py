@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 import pytest
+import torch
 
 from course.testing.agreement import reference_cache
 from course.testing.agreement.comparing import Expected
@@ -88,6 +89,51 @@ def test_a_reference_is_known_by_what_it_takes_along(
     reference_cache.expected(b"cases", times(kept), (False,), lambda: [ONE])
     reference_cache.fill(False)
     result = reference_cache.expected(b"cases", times(asked), (False,), lambda: [TWO])
+    assert result == [ONE if is_found else TWO]
+
+
+def calling_itself() -> FunctionType:
+    def reference(x: int) -> int:
+        return x and reference(x - 1)
+
+    return reference
+
+
+def test_a_reference_may_call_itself() -> None:
+    reference_cache.fill(True)
+    reference_cache.expected(b"cases", calling_itself(), (False,), lambda: [ONE])
+    reference_cache.fill(False)
+    result = reference_cache.expected(b"cases", calling_itself(), (False,), lambda: [TWO])
+    assert result == [ONE]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_found"),
+    [
+        ("KEY = 3", "KEY = 3", True),
+        ("KEY = 0", "KEY = 7", False),  # what the answer gave, and a default without one
+        ("KEY = torch.ones(2)", "KEY = torch.ones(2)", True),
+        ("KEY = torch.ones(2)", "KEY = torch.zeros(2)", False),
+        ("class KEY:\n    n = 1", "class KEY:\n    n = 1", True),
+        ("class KEY:\n    n = 1", "class KEY:\n    n = 2", False),
+        ("def KEY(): return 1", "def KEY(): return 1", True),
+        ("def KEY(): return 1", "def KEY(): return 2", False),
+        ("KEY = object()", "KEY = object()", False),
+    ],
+)
+def test_a_reference_is_known_by_what_it_reads_of_the_cell(
+    before: str, now: str, is_found: bool
+) -> None:
+    def reference(source: str) -> FunctionType:
+        names = {"torch": torch, "__name__": "__main__"}
+        exec(source, names)
+        exec("def reference(x):\n    return [x * y for y in (KEY, 1)]", names)
+        return names["reference"]
+
+    reference_cache.fill(True)
+    reference_cache.expected(b"cases", reference(before), (False,), lambda: [ONE])
+    reference_cache.fill(False)
+    result = reference_cache.expected(b"cases", reference(now), (False,), lambda: [TWO])
     assert result == [ONE if is_found else TWO]
 
 

@@ -19,12 +19,14 @@ from autograder.engine.checker.template import CheckerTemplate
 from autograder.engine.kernel.shell import Shell
 from autograder.records.runner import Outcome
 from tests.autograder.engine.exam import (
+    SETUP,
     engine,
     exam_cells,
     graded_cell,
     hand_in,
     printed,
     solution,
+    words,
     write_lesson,
 )
 
@@ -50,9 +52,15 @@ ADD_UP = "def add_up(x):\n    return x.sum()"
 NEARLY = "def add_up(x):\n    return x.sum() if len(x) < 9 else x.sum() + 1"
 
 
-def cells(answer: str, test: str = REFERENCE) -> list[dict[str, Any]]:
+TITLE = words("# An exam", "rehearsed") | {
+    "metadata": {"course": {"role": "title", "rehearsal": True}}
+}
+
+
+def cells(answer: str, test: str = REFERENCE, *, setup: str = SETUP) -> list[dict[str, Any]]:
     """The exam with an exercise more, which has a reference."""
-    return [*exam_cells(), solution("add-up", answer), graded_cell("add-up", test, 4)]
+    added = [solution("add-up", answer), graded_cell("add-up", test, 4)]
+    return [*exam_cells(setup=setup), *added]
 
 
 def graded(tmp_path: Path, test: str) -> list[Outcome]:
@@ -60,7 +68,7 @@ def graded(tmp_path: Path, test: str) -> list[Outcome]:
 
     Each calls its parameter differently: of two whose replies are the same, a checker runs one.
     """
-    lesson = write_lesson(tmp_path, cells(ADD_UP, test))
+    lesson = write_lesson(tmp_path, [TITLE, *cells(ADD_UP, test)])
     answers = [one.replace("x", f"x{n}") for n, one in enumerate([ADD_UP, NEARLY] * 4)]
     jobs = [hand_in(tmp_path, lesson, cells(a, test), f"s{n}") for n, a in enumerate(answers)]
     found = []
@@ -95,6 +103,40 @@ def test_a_lesson_whose_tests_leave_threads_has_no_template(tmp_path: Path) -> N
     said = [printed(one, "test-add-up") for one in found]
     assert said == [f"forked from {worker}\n" + "computed\n" * 40] * 8
     assert [one.record.score == 9 for one in found] == [True, False] * 4
+
+
+# Both parts know an object of the set-up cell, a module beside the notebook, and the folder.
+KEEPING = """\
+import helper, os
+add_up = answer("add_up")
+check = Check("add-up")
+kept = [*box.numbers, *helper.NUMBERS, *map(int, filter(str.isdigit, os.listdir()))]
+for n in [1, *kept]:
+    check.equal(add_up(torch.ones(n)).result, torch.tensor(float(n)))
+### BEGIN HIDDEN TESTS
+for n in (47, 11):
+    box.numbers.append(n)
+    helper.NUMBERS.append(n)
+    open(str(n), "w").close()
+    check.equal(add_up(torch.ones(n)).result, torch.tensor(float(n)))
+### END HIDDEN TESTS
+check.score(4)"""
+
+
+@pytest.mark.exhaustive("whole processes of the engine")
+def test_nothing_that_a_hidden_part_leaves_is_found_for_another_learner(tmp_path: Path) -> None:
+    setup = f"{SETUP}\nimport types\nbox = types.SimpleNamespace(numbers=[])"
+    lesson = write_lesson(
+        tmp_path, cells(ADD_UP, KEEPING, setup=setup), **{"helper.py": "NUMBERS = []\n"}
+    )
+    for n in range(6):
+        answer = NEARLY.replace("x", f"x{n}")
+        job = hand_in(tmp_path, lesson, cells(answer, KEEPING, setup=setup), f"s{n}")
+        (outcome,) = engine().run_many([job])
+        (one,) = (e for e in outcome.record.exercises if e.id == "add-up")
+        assert [check.passed for check in one.checks[:1]] == [True], one
+        assert [check.hidden for check in one.checks if not check.passed] == [True, True]
+        time.sleep(0.3)
 
 
 SHARING = """\

@@ -14,6 +14,7 @@ from autograder.course_directory import load_course
 from autograder.lessons.model import find_lesson
 from autograder.lms import LMS
 from autograder.lms.identities import LmsStudent
+from autograder.lms.interface import GradeLine
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.model import Status
 from autograder.records.runner import Job
@@ -133,6 +134,13 @@ def test_a_learner_who_got_nothing_has_a_zero_that_was_earned(tmp_path: Path) ->
     graded(course, FakeRunner(lambda job: record("zoe", flatten(0.0), double(0.0))))
     (line,) = table(tmp_path, "moodle", class_results(course, lesson))
     assert (line["Status"], line["Grade"]) == ("graded", "0")
+
+
+def test_no_name_ends_in_what_moodle_reads_with_the_next_sign() -> None:
+    row = LMS["moodle"].grade_table(
+        "x", 4.0, [GradeLine("mal", "Mal", "Lory, jr.\\", "", "", "7", "graded", 4.0, 4.0)]
+    )[1]
+    assert row[1] == "Mal Lory, jr./"
 
 
 def test_a_name_that_is_a_formula_is_harmless(tmp_path: Path) -> None:
