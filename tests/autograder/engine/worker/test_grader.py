@@ -56,6 +56,17 @@ def test_the_executed_notebook_is_valid_and_holds_the_tables(tmp_path: Path) -> 
     assert [cell.execution_count for cell in outcome.notebook.cells[1:4]] == [1, 2, 2]
 
 
+def test_the_times_of_the_authors_own_run_are_not_in_the_executed_notebook(tmp_path: Path) -> None:
+    cells = exam_cells()
+    for cell in cells:  # as JupyterLab notes them; a page takes them for a run beside the answer
+        cell["metadata"]["execution"] = {"shell.execute_reply": "2026-01-01T00:00:00Z"}
+    outcome = grade(tmp_path, cells)
+    assert outcome.notebook is not None
+    assert [c.cell_type for c in outcome.notebook.cells if "execution" in c.metadata] == (
+        ["markdown"] * 2
+    )
+
+
 def test_a_wrong_answer_loses_the_points_of_its_failed_checks(tmp_path: Path) -> None:
     other = "def total(x):\n    return x.sum() if x[0] != 0 else x[0]\n"
     total = answers(grade(tmp_path, exam_cells(total=other)))["total"]
