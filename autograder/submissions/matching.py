@@ -33,6 +33,7 @@ from autograder.submissions.signs import Match, Signs, nobody, only, small
 
 FOLDER = "folder"  # an owner whom no LMS has named
 _MOST_CLOSE = 200  # names
+_UNCLEAR_QUOTE = '\\"'
 _TWO_LINES = (
     "the worksheet has two lines for this participant, of which one may stand in somebody's online "
     "text, as a quote follows a backslash there; take the column with the texts out of the file"
@@ -240,7 +241,7 @@ def _participants(path: Path, zone: tzinfo | None) -> dict[tuple[str, str], Part
     sheets = {one.name: one.worksheet for one in LMS.values() if one.worksheet is not None}
     for lms, sheet in sheets.items():
         if rows and set(sheet.columns) <= rows[0].keys():
-            if '\\"' in text:
+            if _UNCLEAR_QUOTE in text:
                 return _by_lines(lms, sheet, text, path, zone)
             people = [sheet.participant(row, zone) for row in rows]
             return {(lms, one.number): one for one in people}
@@ -258,14 +259,17 @@ def _by_lines(
     """What a worksheet says in which somebody's text may end its cell, or seem to.
 
     PHP leaves a quote alone that follows a backslash, so nobody can tell where such a text ends,
-    and it may hold lines that look like others'. Each participant has one line of their own: of
-    whom there are two, nothing is known.
+    and it may hold lines that look like others'. What stands before the first one is sure. Of the
+    others each has one line of their own: of whom there are two, nothing is known.
     """
+    sure = rows_of(text[: text.index(_UNCLEAR_QUOTE)], path)[:-1]  # its own line goes on
+    known = {one.number: one for one in (sheet.participant(row, zone) for row in sure)}
     starts = [one.start() for one in sheet.begin.finditer(text)]
     heading = text[: starts[0]] if starts else text
-    found: dict[tuple[str, str], Participant] = {}
+    found: dict[str, Participant] = {}
     for start, end in pairwise([*starts, len(text)]):
         one = sheet.participant(rows_of(heading + text[start:end], path)[0], zone)
-        key = lms, one.number
-        found[key] = Participant(one.number, one.name, doubt=_TWO_LINES) if key in found else one
-    return found
+        if one.number in found:
+            one = Participant(one.number, one.name, doubt=_TWO_LINES)
+        found[one.number] = one
+    return {(lms, number): one for number, one in {**found, **known}.items()}

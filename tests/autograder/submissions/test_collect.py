@@ -409,6 +409,7 @@ Participant 6,"Bob, jr.",bob@uni.example,-,"fine ""so"" then",
 Participant 7,M. Lory,mal@x.org,-,"see \",-
 Participant 8,M. Lory,ada@uni.example,"Friday, 16 January 2026, 5:43 PM",,-
 Participant 7,M. Lory,grace@uni.example,-,,-
+Participant 6,"Bob, jr.",nobody@x.org,-,,-
 x",
 Participant 8,A. King,ada@uni.example,-,,
 Participant 9,G. Hopper,grace@uni.example,-,,
