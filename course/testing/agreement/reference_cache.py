@@ -79,12 +79,12 @@ def expected(
 def _key_of(asked: bytes, reference: Callable[..., Any], about: tuple[Any, ...]) -> _Key | None:
     if not asked or type(reference) is not FunctionType:
         return None
-    taken, code = _taken_along(reference), reference.__code__
+    taken, code = _taken_along(reference, [reference]), reference.__code__
     # A cell's file is named after its text, and a code knows its place in it.
     return None if taken is None else (asked, code.co_filename, code, taken, about)
 
 
-def _taken_along(function: FunctionType, within: tuple[FunctionType, ...] = ()) -> _Key | None:
+def _taken_along(function: FunctionType, met: list[Any]) -> _Key | None:
     """What a function of the cell knows beside its text; None where that cannot be told apart.
 
     A test cell may keep what an answer gave under a name that its reference reads.
@@ -93,9 +93,8 @@ def _taken_along(function: FunctionType, within: tuple[FunctionType, ...] = ()) 
     named = (function.__kwdefaults__ or {}).items()
     of_cell = {} if _is_of_a_module(function) else function.__globals__
     read = [(one, of_cell[one]) for one in _names_in(function.__code__) if one in of_cell]
-    within = (*within, function)
     known = (*cells, *(function.__defaults__ or ()), *named, *read)
-    found = [_told_apart(one, within) for one in known]
+    found = [_told_apart(one, met) for one in known]
     return None if None in found else tuple(found)
 
 
@@ -107,29 +106,36 @@ def _names_in(code: CodeType) -> Iterator[str]:
             yield from _names_in(one)
 
 
-def _told_apart(value: Any, within: tuple[FunctionType, ...]) -> _Key | None:
+def _told_apart(value: Any, met: list[Any]) -> _Key | None:
+    """What tells a value from others; of one that was met before, such as itself, where."""
+    if type(value) not in (tuple, list, set, dict, FunctionType, type):
+        return _plain_told_apart(value)
+    place = next((n for n, one in enumerate(met) if one is value), None)
+    if place is not None:
+        return (_told_apart, place)
+    met.append(value)
+    if len(met) > _MOST_MET:
+        return None
     if type(value) in (tuple, list, set, dict):  # with what it holds when the reference is asked
-        items = value.items() if type(value) is dict else value
-        parts = [_told_apart(one, within) for one in items]
+        parts = [_told_apart(one, met) for one in (value.items() if type(value) is dict else value)]
         held = frozenset(parts) if type(value) is set else tuple(parts)
         return None if None in held else (type(value), held)
-    if type(value) is FunctionType and not _is_known_by_name(value):
-        # One that calls itself has itself among what it knows.
-        taken = () if value in within else _taken_along(value, within)
+    if _is_known_by_name(value):
+        return (value,)
+    if type(value) is FunctionType:
+        taken = _taken_along(value, met)
         return None if taken is None else (value.__code__, *taken)
-    if isinstance(value, type) and not _is_known_by_name(value):
-        return _class_told_apart(value, within)
+    # A class of the cell is another one each time that the cell runs.
+    about = [(n, v) for n, v in vars(value).items() if n not in _OF_EVERY_CLASS]
+    found = [_told_apart(one, met) for one in (value.__qualname__, *value.__bases__, *about)]
+    return None if None in found else tuple(found)
+
+
+def _plain_told_apart(value: Any) -> _Key | None:
     if type(value) is torch.Tensor and value.numel() <= _MOST_ELEMENTS and not value.is_sparse:
         about = value.dtype, tuple(value.shape), value.stride(), value.requires_grad
         return (*about, repr(value.tolist()))
     return (type(value), value) if isinstance(value, _PLAIN) else None
-
-
-def _class_told_apart(kind: type, within: tuple[FunctionType, ...]) -> _Key | None:
-    """A class of the cell, which is another one each time that the cell runs."""
-    parts = [(n, v) for n, v in vars(kind).items() if n not in _OF_EVERY_CLASS]
-    found = [_told_apart(one, within) for one in (kind.__qualname__, *kind.__bases__, *parts)]
-    return None if None in found else tuple(found)
 
 
 def _is_of_a_module(value: Any) -> bool:
@@ -143,9 +149,9 @@ def _is_known_by_name(value: Any) -> bool:
     return held.get(value.__qualname__) is value
 
 
-_MOST_ELEMENTS = 1_000
+_MOST_ELEMENTS, _MOST_MET = 1_000, 200
 _OF_EVERY_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__"}
 _PLAIN = (
-    *(bool, int, float, complex, str, bytes, type(None), FunctionType, range),
+    *(bool, int, float, complex, str, bytes, type(None), range),
     *(type, ModuleType, BuiltinFunctionType, MethodDescriptorType, torch.dtype, torch.device),
 )

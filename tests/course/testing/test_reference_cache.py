@@ -107,6 +107,13 @@ def test_a_reference_may_call_itself() -> None:
     assert result == [ONE]
 
 
+NAMING_ITSELF = (
+    "class KEY:\n    def again(self):\n        return KEY, {}",
+    "def KEY(): return KEY, other, {}\ndef other(): return KEY",
+    "KEY = [{}]\nKEY.append(KEY)",
+)
+
+
 @pytest.mark.parametrize(
     ("before", "now", "is_found"),
     [
@@ -116,6 +123,7 @@ def test_a_reference_may_call_itself() -> None:
         ("KEY = torch.ones(2)", "KEY = torch.zeros(2)", False),
         ("class KEY:\n    n = 1", "class KEY:\n    n = 1", True),
         ("class KEY:\n    n = 1", "class KEY:\n    n = 2", False),
+        *[(kind.format(1), kind.format(n), n == 1) for kind in NAMING_ITSELF for n in (1, 2)],
         ("def KEY(): return 1", "def KEY(): return 1", True),
         ("def KEY(): return 1", "def KEY(): return 2", False),
         ("KEY = object()", "KEY = object()", False),
