@@ -65,10 +65,11 @@ class ArchiveName:
         Args:
             number: The one that students.csv has; empty where it has none.
         """
-        if not self.others:
-            return self if self.owner.number else None
         readings = (self, *self.others)
-        return next((one for one in readings if number and one.owner.number == number), None)
+        known = next((one for one in readings if number and one.owner.number == number), None)
+        if known is None and all(one.owner.only_if_known for one in self.others):
+            return self if self.owner.number else None
+        return known
 
 
 @dataclass(frozen=True)

@@ -455,6 +455,13 @@ def test_numbers_in_a_file_of_canvas_are_read_in_bounds(
     assert [one.student for one in found.taken] == [student] * (student != "-")
 
 
+def test_a_date_in_the_name_of_a_file_hides_no_number(tmp_path: Path) -> None:
+    root = course(tmp_path, "id,first_name,last_name\nada,Ada,Lovelace\n")
+    found = collected(root, (f"lovelaceada_7_222_{SLUG}_2026_7_x.ipynb", NOTEBOOK))
+    assert [(one.student, one.notes[:-1]) for one in found.taken] == [("ada", ())]
+    assert "was handed in as" in found.taken[0].notes[-1]
+
+
 def test_a_worksheet_in_another_language_says_what_to_do(tmp_path: Path) -> None:
     root = course(tmp_path)
     (root / "grades.csv").write_text("ID,Vollständiger Name\nTeilnehmer/in 7,Ada\n")
