@@ -176,20 +176,19 @@ class EngineRunner:
         if task.attempt < _ATTEMPTS:
             self._start(busy, task.job, attempt=task.attempt + 1)
             return None
-        reason = f"The grading worker ended {_ATTEMPTS} times; grade it again."
-        seconds = time.monotonic() - task.begun
-        return unrun(
-            task.job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=self._sandbox
-        )
+        return self._unrun(task, f"The grading worker ended {_ATTEMPTS} times; grade it again.")
 
     def _give_up(self, busy: dict[Connection, _Task], task: _Task) -> Outcome:
         """End a worker that something in a submission keeps busy, wherever in our code that is."""
         del busy[task.worker.connection]
         task.worker.close()
-        reason = (
+        return self._unrun(
+            task,
             f"The grader needed more than {self._limits.worker_s:g} s of processor time of its own "
-            "for this notebook, and gave it up; look at what it holds."
+            "for this notebook, and gave it up; look at what it holds.",
         )
+
+    def _unrun(self, task: _Task, reason: str) -> Outcome:
         seconds = time.monotonic() - task.begun
         return unrun(
             task.job, Status.INFRASTRUCTURE, reason, seconds=seconds, sandboxed=self._sandbox

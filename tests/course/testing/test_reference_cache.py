@@ -64,6 +64,14 @@ def test_an_object_that_is_called_is_no_reference_to_know_again() -> None:
     assert reference_cache.expected(b"cases", int, (False,), lambda: [TWO]) == [TWO]
 
 
+def is_known_as(kept: FunctionType, asked: FunctionType) -> bool:
+    """Whether what is kept of one reference is what another one is told to give."""
+    reference_cache.fill(True)
+    reference_cache.expected(b"cases", kept, (False,), lambda: [ONE])
+    reference_cache.fill(False)
+    return reference_cache.expected(b"cases", asked, (False,), lambda: [TWO]) == [ONE]
+
+
 def times(factor: object) -> FunctionType:
     """A reference that takes something along."""
 
@@ -85,11 +93,7 @@ def times(factor: object) -> FunctionType:
 def test_a_reference_is_known_by_what_it_takes_along(
     kept: object, asked: object, is_found: bool
 ) -> None:
-    reference_cache.fill(True)
-    reference_cache.expected(b"cases", times(kept), (False,), lambda: [ONE])
-    reference_cache.fill(False)
-    result = reference_cache.expected(b"cases", times(asked), (False,), lambda: [TWO])
-    assert result == [ONE if is_found else TWO]
+    assert is_known_as(times(kept), times(asked)) is is_found
 
 
 def calling_itself() -> FunctionType:
@@ -100,11 +104,7 @@ def calling_itself() -> FunctionType:
 
 
 def test_a_reference_may_call_itself() -> None:
-    reference_cache.fill(True)
-    reference_cache.expected(b"cases", calling_itself(), (False,), lambda: [ONE])
-    reference_cache.fill(False)
-    result = reference_cache.expected(b"cases", calling_itself(), (False,), lambda: [TWO])
-    assert result == [ONE]
+    assert is_known_as(calling_itself(), calling_itself())
 
 
 NAMING_ITSELF = (
@@ -138,16 +138,9 @@ def test_a_reference_is_known_by_what_it_reads_of_the_cell(
         exec("def reference(x):\n    return [x * y for y in (KEY, 1)]", names)
         return names["reference"]
 
-    reference_cache.fill(True)
-    reference_cache.expected(b"cases", reference(before), (False,), lambda: [ONE])
-    reference_cache.fill(False)
-    result = reference_cache.expected(b"cases", reference(now), (False,), lambda: [TWO])
-    assert result == [ONE if is_found else TWO]
+    assert is_known_as(reference(before), reference(now)) is is_found
 
 
 def test_two_references_on_one_line_are_two() -> None:
     one, two = (lambda x: x), (lambda x: x + 1)
-    reference_cache.fill(True)
-    reference_cache.expected(b"cases", one, (False,), lambda: [ONE])
-    reference_cache.fill(False)
-    assert reference_cache.expected(b"cases", two, (False,), lambda: [TWO]) == [TWO]
+    assert not is_known_as(one, two)
