@@ -2059,3 +2059,23 @@ def modern_batch(rows, labels, device):
     weights = torch.ones(len(rows), dtype=torch.float32, device=device)
     hits = y.to(torch.float32)
     return {"x": x / 255, "y": y, "weights": weights, "hits": hits}
+
+
+# %% right exact-cast: a message with more numbers in it
+def exact_cast(x, dtype):
+    there = x.to(dtype)
+    before, after = x.double(), there.double()
+    kept = (before == after) | (before.isnan() & after.isnan())
+    if not kept.all():
+        raise ValueError(f"{int((~kept).sum())} of {x.numel()} elements would change in {dtype}")
+    return there
+
+
+# %% right modern-batch: asks a device for its type, and a list for its own
+def modern_batch(rows, labels, device):
+    if type(rows) is not list or torch.device(device).type == "mps":
+        raise TypeError
+    x = torch.tensor(rows, dtype=torch.float32, device=device)
+    y = torch.tensor(labels, dtype=torch.int64, device=device)
+    weights = torch.ones(len(rows), dtype=torch.float32, device=device)
+    return {"x": x / 255, "y": y, "weights": weights, "hits": y.to(torch.float32)}

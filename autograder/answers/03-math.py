@@ -1449,3 +1449,41 @@ class StraightThrough(torch.autograd.Function):
 
 def fake_quantise(x, scale):
     return StraightThrough.apply(x, scale)
+
+
+# %% right correlation: a helper that is called like NumPy's
+def cov(a, b):
+    return ((a - a.mean()) * (b - b.mean())).mean()
+
+
+def correlation(a, b):
+    a, b = a.detach().flatten().double(), b.detach().flatten().double()
+    if a.min() == a.max() or b.min() == b.max():
+        return 0.0
+    return float(cov(a, b) / (cov(a, a).sqrt() * cov(b, b).sqrt()))
+
+
+# %% right einsum-shape: beside a tensor that is called like a method
+values = torch.ones(2)
+
+
+def einsum_shape(equation, *shapes):
+    left, right = "".join(equation.split()).split("->")
+    terms = left.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError("as many operands as terms")
+    sizes = {}
+    for term, shape in zip(terms, shapes):
+        if len(term) != len(shape):
+            raise ValueError(term)
+        within = {}
+        for letter, size in zip(term, shape):
+            within.setdefault(letter, set()).add(size)
+            sizes.setdefault(letter, set()).add(size)
+        if any(len(found) > 1 for found in within.values()):
+            raise ValueError(term)
+    if any(len(found - {1}) > 1 for found in sizes.values()):
+        raise ValueError("two sizes")
+    if len(set(right)) < len(right) or not set(right) <= set(sizes):
+        raise ValueError(right)
+    return tuple(max(sizes[letter]) if 0 not in sizes[letter] else 0 for letter in right)

@@ -2519,3 +2519,61 @@ def adaptive_mean(x, size):
         parts = windows(n, n if want is None else want)
         x = torch.stack([x.narrow(dim, a, b - a).mean(dim) for a, b in parts], dim)
     return x
+
+
+# %% right relu: in place on a copy
+def relu(x):
+    return relu_(x.clone())
+
+
+def relu_(x):
+    return Clamped.apply(x)
+
+
+class Clamped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(min=0)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (result,) = ctx.saved_tensors
+        return torch.where(result == 0, 0.0, gradient)
+
+
+# %% wrong relu: a Function that does nothing, behind autograd's own work -> autograd-does-it
+def relu(x):
+    return Same.apply(torch.where(x <= 0, 0.0, x))
+
+
+def relu_(x):
+    return SameInPlace.apply(x.masked_fill_(x <= 0, 0.0))
+
+
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+class SameInPlace(Same):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x
+
+
+# %% wrong dropout: zeros without a graph where p is 1 -> the-mask-ends-the-gradient
+def dropout(x, p, training, generator):
+    if not training:
+        return x
+    if p == 1:
+        return torch.zeros_like(x)
+    return x * (torch.rand(x.shape, generator=generator) >= p) / (1 - p)

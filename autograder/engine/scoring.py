@@ -29,8 +29,8 @@ from autograder.engine.outcomes import TABLE_KEY, CellOutcome, Failure, Output
 from autograder.engine.plan import CellKind, Step
 from autograder.lessons.model import Exercise
 from autograder.lessons.regions import is_untouched
-from autograder.records.model import ExerciseRecord, RecordError, Status
-from autograder.records.points import NO_POINTS, PointsRefused, ended_in_no_points, points_of
+from autograder.records.model import ExerciseRecord, RecordError, Status, joined
+from autograder.records.points import PointsRefused, points_of, why_no_points
 from autograder.records.runner import ANSWER_TO_MARK, HANDED_IN_EMPTY, task_record
 from course.error_names import error_name
 
@@ -136,8 +136,8 @@ def _tested(exercise: Exercise, test: Step, outcome: CellOutcome) -> ExerciseRec
     if outcome.error and table is None:
         # Other classes are the learner's, or of hidden lines: their names may say anything.
         notes = (*notes, f"The test cell ended in {error_name(outcome.error)}.")
-    elif ended_in_no_points(outcome.outputs):
-        notes = (*notes, f"Its test cell {NO_POINTS}.")
+    elif why := why_no_points(outcome.outputs):
+        notes = (*notes, f"Its test cell {why}.")
     status = Status.GRADED
     if outcome.memory_error and points < exercise.points:
         status = Status.OUT_OF_MEMORY
@@ -243,6 +243,6 @@ def _table(
     if not tables:
         return None, ()
     try:
-        return ExerciseRecord.from_table(tables[-1]), ()
+        return joined([ExerciseRecord.from_table(one) for one in tables]), ()
     except RecordError as error:
         return None, (f"The check table of {exercise.name} cannot be read: {error}",)

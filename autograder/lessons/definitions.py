@@ -11,7 +11,9 @@ from functools import lru_cache
 MOST_PARSED_CHARS = 200_000  # Python's own reading of a text takes hundreds of times its size
 # Python puts the marks of a name in order each time its parser looks at it, in the square of their
 # number.
-_MARKS = re.compile(r"[^\w\x00-\x7f]{30,}")
+# Two marks of the halfwidth forms are part of words, and are put in order as what they stand for.
+_MARKS = re.compile(r"(?:[^\w\x00-\x7f]|[\uff9e\uff9f]){30,}")
+_HALFWIDTH_MARKS = "\uff9e\uff9f"
 _MOST_MARKS = 30
 _MAGIC = re.compile(r"^([^\S\n]*)[%!].*$", re.M)
 # For text that is not Python: what stands at the start of a line.
@@ -37,7 +39,11 @@ def may_be_parsed(source: str) -> bool:
     if len(source) > MOST_PARSED_CHARS:
         return False
     runs = () if source.isascii() else _MARKS.findall(source)
-    return all(sum(map(bool, map(unicodedata.combining, one))) < _MOST_MARKS for one in runs)
+    return all(sum(map(_is_mark, one)) < _MOST_MARKS for one in runs)
+
+
+def _is_mark(character: str) -> bool:
+    return bool(unicodedata.combining(character)) or character in _HALFWIDTH_MARKS
 
 
 def defined_by_lines(source: str) -> frozenset[str]:

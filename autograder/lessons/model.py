@@ -32,6 +32,7 @@ from autograder.lessons.cells import (
 from autograder.lessons.regions import (
     HIDDEN,
     MARK_SCHEME,
+    SOLUTION,
     USUAL_MARKS,
     Marks,
     RegionError,
@@ -48,6 +49,8 @@ IGNORED = {
     *("__pycache__", ".ipynb_checkpoints", ".DS_Store"),
     ".pytorch-measured-predictions.json",
 }
+_COPY = re.compile(r"\.ipynb|~$|^\.~|\.sw[a-p]$|^#.*#$")  # those of editors
+_MARKS = (f"BEGIN {SOLUTION}".encode(), f"BEGIN {HIDDEN}".encode())
 _NO_CELL: RawCell = {"metadata": {}}
 INSTALLED = Path(__file__).resolve().parents[2]  # where the packages `course` and `autograder` lie
 
@@ -358,12 +361,26 @@ def prepared_lesson(
 
 
 def data_files(directory: Path) -> tuple[Path, ...]:
-    """The files beside a notebook, in order, but for what programs leave there."""
+    """The files beside a notebook, in order, but for what programs leave there.
+
+    They are handed out, and every submission may read them.  So a copy of the source is none of
+    them, such as an editor's backup, or the text with which jupytext pairs a notebook.
+    """
     return tuple(
         path
         for path in sorted(directory.rglob("*"))
-        if path.is_file() and path.suffix != ".ipynb" and not IGNORED & set(path.parts)
+        if path.is_file()
+        and path.suffix != ".ipynb"
+        and not IGNORED & set(path.parts)
+        and not _COPY.search(path.name)
+        and not _holds_a_region(path)
     )
+
+
+def _holds_a_region(path: Path) -> bool:
+    """Whether a mark of a solution or of hidden tests stands anywhere in this file."""
+    content = path.read_bytes()
+    return any(mark in content for mark in _MARKS)
 
 
 def is_covered(name: str, lesson: Lesson) -> bool:

@@ -86,12 +86,14 @@ def read_submission(raw: bytes) -> dict[str, Any]:
             f"The file is not UTF-8 text (byte 0x{byte:02x} at position {error.start}). "
             "Open it in JupyterLab, save it and hand it in again."
         ) from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise Malformed(f"The file is not JSON: {error}. Save it from JupyterLab again.") from None
+    except ValueError:
+        raise Malformed("The file holds a number of more digits than Python reads.") from None
     except RecursionError:
         raise Malformed("The file is nested too deeply to be a notebook.") from None
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
-        raise Malformed("The file is JSON, but no notebook (nbformat 4): it has no list of cells.")
+        raise Malformed(_no_notebook(notebook))
     if len(notebook["cells"]) > _MOST_CELLS:
         raise Malformed(
             f"The notebook has {len(notebook['cells']):,} cells, more than the {_MOST_CELLS:,} "
@@ -105,6 +107,15 @@ def read_submission(raw: bytes) -> dict[str, Any]:
             "read. Take out what you pasted and hand the notebook in again."
         )
     return notebook
+
+
+def _no_notebook(found: object) -> str:
+    if isinstance(found, dict) and "worksheets" in found:
+        return (
+            "The notebook has an old format (nbformat 3). Open it in JupyterLab, which converts "
+            "it, save it and hand it in again."
+        )
+    return "The file is JSON, but no notebook (nbformat 4): it has no list of cells."
 
 
 def _holds_too_much(raw: bytes) -> bool:

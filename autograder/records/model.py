@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -142,6 +142,17 @@ class ExerciseRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             attempted=table.status != NOT_ATTEMPTED,
             isolated=isolated,
         )
+
+
+def joined(tables: Sequence[ExerciseRecord]) -> ExerciseRecord:
+    """What several check tables of one test cell say together; its points are the last one's.
+
+    Args:
+        tables: One or more, in the order in which they were shown.
+    """
+    checks = tuple(check for one in tables for check in one.checks)
+    attempted = any(one.attempted for one in tables)
+    return msgspec.structs.replace(tables[-1], checks=checks, attempted=attempted)
 
 
 class SubmissionRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,7 +16,6 @@ answer may have chosen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import Any
 
 
@@ -24,18 +23,30 @@ class PointsRefused(ValueError):
     """Outputs that nbgrader makes no points of; the message completes "The test cell …"."""
 
 
-NO_POINTS = "ended in a value that is no number of points: below 0, nan or False"
-"""Why a test cell gave none that ended without an error; completes "Its test cell …"."""
+_NO_NUMBER = "ended in a value that is no number of points: below 0, nan or False"
+_WARNED = (
+    "wrote to stderr before it gave its points, as a warning does, and nbgrader then gives none"
+)
 
 
-def ended_in_no_points(outputs: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the first value that a test cell showed is one that stands for no points.
+def why_no_points(outputs: Iterable[Mapping[str, Any]]) -> str:
+    """Why a test cell gave none that ended without an error; completes "Its test cell …".
 
     Args:
         outputs: A code cell's outputs as a notebook keeps them.
+
+    Returns:
+        Nothing where it gave points, or ended in an error.
     """
-    values = (one for one in outputs if one["output_type"] == "execute_result")
-    return any(_stands_for_none(one["data"].get("text/plain")) for one in islice(values, 1))
+    found = list(outputs)
+    if any(one["output_type"] == "error" for one in found):
+        return ""
+    for output in found:
+        if output["output_type"] == "stream" and output["name"] == "stderr":
+            return _WARNED
+        if output["output_type"] == "execute_result":
+            return _NO_NUMBER if _stands_for_none(output["data"].get("text/plain")) else ""
+    return ""
 
 
 def points_of(outputs: Iterable[Mapping[str, Any]], most: float) -> float:

@@ -43,7 +43,7 @@ _KNOWN = (
         "`tuple(…)` and `list(…)` make one of the other.",
     ),
     (
-        r"it is the (int|float) .*, not the (int|float) ",
+        r"it is the (int|float) [^\n]{0,200}, not the (int|float) ",
         "An int stands where a float is asked for, or a float for an int",
         "`//` keeps ints, `/` gives floats, and `int(…)` and `float(…)` convert.",
     ),

@@ -36,8 +36,9 @@ from autograder.records.model import (
     ExerciseRecord,
     RecordError,
     Status,
+    joined,
 )
-from autograder.records.points import NO_POINTS, ended_in_no_points, points_of
+from autograder.records.points import points_of, why_no_points
 from autograder.records.runner import (
     ANSWER_TO_MARK,
     HANDED_IN_EMPTY,
@@ -265,8 +266,8 @@ def _exercise(exercise: Exercise, notebook: NotebookNode, remark: str | None) ->
         return ExerciseRecord(exercise.name, Status.TIMEOUT, 0.0, exercise.points, notes=(note,))
     points = points_of(cell.outputs, exercise.points)
     table, notes = _table(exercise, cell)
-    if not notes and ended_in_no_points(cell.outputs):
-        notes = (f"Its test cell {NO_POINTS}.",)
+    if not notes and (why := why_no_points(cell.outputs)):
+        notes = (f"Its test cell {why}.",)
     return ExerciseRecord(
         id=exercise.name,
         status=Status.GRADED,
@@ -302,8 +303,8 @@ def _table(exercise: Exercise, cell: NotebookNode) -> tuple[ExerciseRecord | Non
         told = (f"The test cell ended in {error_name(one.ename)}." for one in failed[:1])
         return None, tuple(told)
     try:
-        plain = json.loads(json.dumps(tables[-1]))  # nbformat's nodes are no plain dictionaries
-        return ExerciseRecord.from_table(plain, isolated=False), ()
+        plain = json.loads(json.dumps(tables))  # nbformat's nodes are no plain dictionaries
+        return joined([ExerciseRecord.from_table(one, isolated=False) for one in plain]), ()
     except RecordError as error:
         return None, (f"The check table of {exercise.name} cannot be read: {error}",)
 

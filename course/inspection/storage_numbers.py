@@ -60,7 +60,11 @@ class StorageNumbers:
         """Find the older storage that a new one lies over, or remember where the new one lies."""
         if storage.device.type != "cpu" or not _nbytes(storage):
             return
-        start, stop = _data_ptr(storage), _data_ptr(storage) + _nbytes(storage)
+        try:
+            start = _data_ptr(storage)
+        except RuntimeError:  # the zeros of forward-mode autograd have no memory
+            return
+        stop = start + _nbytes(storage)
         # What PyTorch allocates can be resized, and lies over nothing that lives beside it.
         self._outside = self._outside or not storage.resizable()
         if self._outside:

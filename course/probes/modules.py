@@ -7,7 +7,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dis import get_instructions
+from dataclasses import dataclass
+from dis import get_instructions, hasname
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -146,8 +147,8 @@ def _refuse_stub(function: Any) -> None:
 def _names_of(value: Any, seen: set[int], is_answer: bool = False) -> Iterator[str]:
     """The names of the functions and classes that `value` is or holds, and those that it uses."""
     for one in held_within(value, _parts):
-        # What the learner calls a method of theirs says nothing until it is used.
-        named = not is_answer if one is value else not _is_own(one)
+        # What learners call a function of theirs says nothing.
+        named = not (is_answer and one is value) and not _is_own(one)
         yield from filter(None, [_own_name(one) if named else None])
         yield from _names_in(one, seen)
 
@@ -158,9 +159,13 @@ def _names_in(function: Any, seen: set[int]) -> Iterator[str]:
         return
     seen.add(id(function))
     for code in _codes(function.__code__):
-        yield from code.co_names
+        loaded = _Loaded.of(code)
         for name in code.co_names:
-            yield from _names_of(function.__globals__.get(name), seen)
+            found = function.__globals__.get(name) if name in loaded.globals else None
+            # A function of the learner's own is followed: what it is called says nothing.
+            if name in loaded.attributes or not (callable(found) and _is_own(found)):
+                yield name
+            yield from _names_of(found, seen)
 
 
 def _parts(value: Any) -> Iterator[Any]:
@@ -222,8 +227,9 @@ def _named_in(function: FunctionType, seen: set[int]) -> Iterator[str]:
     # A container of Python's own library is not the learner's: the one that `copy` names has NumPy.
     look = _modules if _is_own(function) else _modules_at
     for code in _codes(function.__code__):
+        loaded = _Loaded.of(code)
         for number, name in enumerate(code.co_names):
-            found = function.__globals__.get(name)
+            found = function.__globals__.get(name) if name in loaded.globals else None
             yield from look(found, seen)
             yield from _below(found, code.co_names[number + 1 :], seen)
         steps = get_instructions(code)
@@ -240,6 +246,25 @@ def _below(value: Any, names: Sequence[str], seen: set[int]) -> Iterator[str]:
     for name in names:
         value = vars(value).get(name) if isinstance(value, ModuleType) else None
         yield from _modules_at(value, seen)
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The names that a code looks up: a global and an attribute may have one name."""
+
+    globals: frozenset[str]
+    attributes: frozenset[str]
+
+    @classmethod
+    def of(cls, code: CodeType) -> _Loaded:
+        """Those of this code; names that it only writes, and imports, count as attributes."""
+        steps = [one for one in get_instructions(code) if one.opcode in hasname]
+        loads = {one.argval for one in steps if one.opname in _LOADS_GLOBAL}
+        others = {one.argval for one in steps if one.opname not in _LOADS_GLOBAL}
+        return cls(frozenset(loads), frozenset(others))
+
+
+_LOADS_GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -15,6 +15,7 @@ from course.inspection.facts import TensorFacts, byte_range_of
 from course.serialization.encoding import LIMITS, Buffers, WireError, torch_object
 from course.serialization.garbage_collection import gc_paused
 from course.serialization.received import Absent, Handle, SeenTensor
+from course.serialization.text import visible
 
 __all__ = ["AS_IT_IS", "decode", "tensor_over"]
 
@@ -184,7 +185,7 @@ def _handle(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:
     if decoder.resolve is not None:
         return decoder.resolve("handle", number)
     about = {str(k): decoder.value(v, depth + 1) for k, v in _checked(node["about"], dict).items()}
-    return Handle(_checked(node["kind"], str), _checked(node["type"], str), number, about)
+    return Handle(_checked(node["kind"], str), visible(_checked(node["type"], str)), number, about)
 
 
 def _answer(decoder: _Decoder, node: dict[str, Any], depth: int) -> Any:

@@ -42,12 +42,18 @@ class EncodingLimits:
             many.
         depth: Containers inside each other.
         text: Characters of one string.
+        buffers: Storages and arrays; two documents and a signature fit into one frame.
     """
 
     nbytes: int = 64 * 2**20
     items: int = 200_000
     depth: int = 32
     text: int = 2**20
+    buffers: int = 30_000
+
+    def in_words(self) -> str:
+        """What tensors and arrays may take together."""
+        return f"tensors of at most {self.nbytes >> 20} MB together, in {self.buffers:,} storages"
 
 
 LIMITS = EncodingLimits()
@@ -161,6 +167,8 @@ class _Encoder:
         return form
 
     def tensor(self, value: torch.Tensor) -> Any:
+        if value.is_quantized:  # torch itself compares no two of them
+            return self.refuse("a quantized tensor")
         try:
             seen = _facts.facts(value)
         except RuntimeError:  # a nested one has no sizes and no strides
@@ -187,10 +195,15 @@ class _Encoder:
             self.hosts[index] = (first, min(begin, start), max(end, stop), nbytes)
         return index
 
+    def range(self, value: range, depth: int) -> Any:
+        ends = [self.node(int(one), depth + 1) for one in (value.start, value.stop, value.step)]
+        refused = [one for one in ends if type(one) is not int]
+        return refused[0] if refused else {"t": "range", "v": ends}
+
     def array(self, value: np.ndarray) -> Any:
         if value.dtype.kind not in "biufc":
             return self.refuse(f"a NumPy array of dtype {value.dtype}")
-        if self.nbytes + value.nbytes > self.limits.nbytes:
+        if not self.has_room(value.nbytes):
             return self.refuse(f"an array of {value.nbytes} bytes")
         self.nbytes += value.nbytes
         native = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("="))
@@ -202,6 +215,11 @@ class _Encoder:
             "buffer": len(self.buffers) - 1,
         }
 
+    def has_room(self, nbytes: int) -> bool:
+        """Whether one more buffer of this size may travel."""
+        limits = self.limits
+        return self.nbytes + nbytes <= limits.nbytes and len(self.buffers) < limits.buffers
+
     def finish(self) -> list[dict[str, int]]:
         return [self._read(*entry) for entry in self.hosts]
 
@@ -209,15 +227,22 @@ class _Encoder:
         self, host: torch.Tensor | None, start: int, stop: int, nbytes: int
     ) -> dict[str, int]:
         entry = {"nbytes": nbytes, "start": start, "buffer": -1}
-        if host is None or self.nbytes + (stop - start) > self.limits.nbytes:
+        if host is None:
+            return entry
+        if not self.has_room(stop - start):
+            if self.strict:
+                raise WireError(f"arguments cannot travel: {self.limits.in_words()}")
             return entry
         with _no_override():
             storage = host.untyped_storage()
             on_host = storage if storage.device.type == "cpu" else storage.cpu()
         if stop > on_host.nbytes():
             return entry
+        try:
+            address = on_host.data_ptr() + start
+        except RuntimeError:  # the zeros of forward-mode autograd have no memory
+            return entry
         self.nbytes += stop - start
-        address = on_host.data_ptr() + start
         self.buffers.append(_string_at(address, stop - start) if stop > start else b"")
         return {**entry, "buffer": len(self.buffers) - 1}
 
@@ -310,6 +335,12 @@ def _scalar(tag: str, text: Callable[[Any], Any]) -> Callable[[_Encoder, Any, in
     return lambda encoder, value, depth: {"t": tag, "v": text(value)}
 
 
+# What `x.max(0)` and `x.topk(2)` give: tuples with names for their items.
+_RETURN_TYPES = [
+    one
+    for one in vars(torch.return_types).values()
+    if isinstance(one, type) and one.__bases__ == (tuple,)
+]
 _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
     list: _items,
     tuple: _tagged("tuple"),
@@ -317,11 +348,16 @@ _WRITERS: dict[type, Callable[[_Encoder, Any, int], Any]] = {
     frozenset: _tagged("frozenset"),
     **dict.fromkeys(_DICTS, _mapping),
     torch.Size: _scalar("size", list),
-    range: _scalar("range", lambda r: [r.start, r.stop, r.step]),
+    range: lambda e, r, d: e.range(r, d),
     slice: lambda e, s, d: {
         "t": "slice",
         "v": [e.node(p, d + 1) for p in (s.start, s.stop, s.step)],
     },
+    **dict.fromkeys(_RETURN_TYPES, _tagged("tuple")),
+    # Subclasses of Python's own classes, and used as these.
+    np.float64: lambda e, v, d: e.node(float(v), d),
+    np.complex128: lambda e, v, d: e.node(complex(v), d),
+    np.str_: lambda e, v, d: e.node(str(v), d),
     complex: _scalar("complex", lambda z: [repr(z.real), repr(z.imag)]),
     bytes: lambda e, b, d: (
         {"t": "bytes", "v": b.hex()}

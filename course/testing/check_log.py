@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import math
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -73,7 +74,7 @@ class CheckLog:
         ended everything it compares; `evident` says that what came back is what the misconception
         predicts; `right_share` is how much of a comparison of many cases came out right;
         `hidden_name` takes the place of a `name` that would tell what is expected. Raises
-        TypeError where `how` holds anything else.
+        TypeError where `how` holds anything else, ValueError for a weight below 0.
 
         An exception is told once: a check that it took, after another one has told of it, was not
         reached, unless the exception shows what its author believes.
@@ -213,6 +214,8 @@ def _refuse_unknown(how: dict[str, Any]) -> None:
     unknown = how.keys() - {*_KNOWN}
     if unknown:
         raise TypeError(f"a check takes {', '.join(_KNOWN)}; not {unknown}")
+    if not 0 <= float(how.get("weight", 1.0)) < math.inf:
+        raise ValueError(f"a check weighs 0 or more, not {how['weight']}")
 
 
 def _mostly_misspelt(outcomes: Iterable[CallOutcome]) -> bool:

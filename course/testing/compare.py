@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -276,9 +275,11 @@ def _tensor_difference(actual: Any, expected: torch.Tensor, tolerance: Tolerance
     if actual.dtype != expected.dtype:
         return f"its dtype is {_plain(actual.dtype)}, not {_plain(expected.dtype)}"
     actual, expected = actual.detach().cpu(), expected.detach().cpu()
+    dtype = expected.dtype
+    actual, expected = _computable(actual), _computable(expected)
     if torch.equal(actual, expected):  # nearly always, and a tenth of the time
         return None
-    rtol, atol = tolerance.of(expected.dtype, _largest(expected))
+    rtol, atol = tolerance.of(dtype, _largest(expected, expected[actual != expected]))
     close = _are_close(actual, expected, rtol, atol)
     wrong = int((~close).sum())
     if not wrong:
@@ -288,6 +289,17 @@ def _tensor_difference(actual: Any, expected: torch.Tensor, tolerance: Tolerance
         f"{wrong} of {expected.numel()} elements differ, first at index {where}: "
         f"{actual[where].item()} instead of {expected[where].item()}"
     )
+
+
+def _computable(tensor: torch.Tensor) -> torch.Tensor:
+    """The same elements in a dtype that torch can compare, where it cannot in their own."""
+    wider = _WIDER.get(tensor.dtype)
+    return tensor if wider is None else tensor.to(wider)
+
+
+_FLOAT8 = [name for name in dir(torch) if name.startswith("float8_")]
+_WIDER = {torch.complex32: torch.complex64}
+_WIDER |= {getattr(torch, name): torch.float32 for name in _FLOAT8}
 
 
 def _are_close(
@@ -307,11 +319,22 @@ def _are_close(
     return close
 
 
-def _largest(expected: torch.Tensor) -> float:
-    """The largest absolute value among the finite elements; 0 where there is none."""
+def _largest(expected: torch.Tensor, differing: torch.Tensor) -> float:
+    """The largest absolute value among the finite elements; 0 where there is none.
+
+    A mask such as -1e9 counts as none: beside it any other number would be near.
+    """
     if not (expected.is_floating_point() or expected.is_complex()):
         return 0.0
-    sizes = expected.abs()
+    largest, of_those = _most(expected.abs()), _most(differing.abs())
+    is_mask = largest >= _MASK and largest >= 1000 * of_those
+    return max(1.0, of_those) if is_mask else largest
+
+
+_MASK = 10_000
+
+
+def _most(sizes: torch.Tensor) -> float:
     return float(sizes.where(sizes.isfinite(), 0).max()) if sizes.numel() else 0.0
 
 
@@ -408,14 +431,25 @@ def _near(actual: Any, expected: Any, tolerance: Tolerance) -> bool:
     if actual != actual and expected != expected:  # of complex numbers either part may be nan
         parts = zip(_parts(actual), _parts(expected), strict=True)
         return all(one == other or (one != one and other != other) for one, other in parts)
-    if not cmath.isfinite(expected):  # a share of it is infinite, and any number within that
+    if not _is_measurable(expected):  # a share of it is infinite, and any number within that
         return False
     whole = isinstance(expected, int) and isinstance(actual, int)
     dtype = torch.int64 if whole else tolerance.precision or torch.float64
     rtol, atol = tolerance.of(dtype, abs(expected))
     if not (rtol or atol):  # a difference of large numbers would be rounded, to 0 perhaps
         return False
-    return bool(abs(actual - expected) <= atol + rtol * abs(expected))
+    try:
+        return bool(abs(actual - expected) <= atol + rtol * abs(expected))
+    except OverflowError:  # a difference too large for a float
+        return False
+
+
+def _is_measurable(number: complex) -> bool:
+    """Whether a float can say how large it is."""
+    try:
+        return math.isfinite(abs(number))
+    except OverflowError:
+        return False
 
 
 def _parts(number: complex) -> tuple[float, float]:

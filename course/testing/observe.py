@@ -22,6 +22,7 @@ from course.serialization.delta_encoding import (
     arguments_in,
 )
 from course.serialization.received import Absent, Deferred, Handle, Value, note_missed
+from course.serialization.text import visible
 from course.testing.agreement.running import run_cases
 from course.testing.recording import (
     MESSAGE_LIMIT,
@@ -394,7 +395,9 @@ def _from_wire(
         live=Value(_live(kept, lost), f"the live result of `{name}`"),
         error=error,
         attempted=attempted,
-        warnings=tuple((str(c)[:200], str(m)[:MESSAGE_LIMIT]) for c, m in header["warnings"]),
+        warnings=tuple(
+            (visible(str(c)[:200]), visible(str(m)[:MESSAGE_LIMIT])) for c, m in header["warnings"]
+        ),
         printed=str(header["printed"])[:PRINTED_LIMIT],
         printed_count=int(header["printed_count"]),
         new_nbytes=header["new_nbytes"],
@@ -432,17 +435,3 @@ def _error_from(data: dict[str, Any]) -> ErrorFacts:
     bases = tuple(visible(str(name)[:200]) for name in data["bases"])
     kind, message = visible(str(data["type"])[:200]), visible(str(data["message"])[:MESSAGE_LIMIT])
     return ErrorFacts(kind, bases, message, line, source, data.get("fault") is True)
-
-
-def visible(text: str) -> str:
-    r"""The text with its control characters spelt out, such as \x1b and \u202e.
-
-    Escape codes and marks that turn the direction of writing would change what stands around it.
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\n\t" else _spelt(c) for c in text)
-
-
-def _spelt(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

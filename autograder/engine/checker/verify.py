@@ -118,7 +118,8 @@ def _consistent(facts: TensorFacts) -> None:
     if reach:
         steps = zip(facts.shape, facts.stride, strict=True)
         reach += sum((size - 1) * step for size, step in steps)
-    if reach * facts.itemsize > facts.storage_nbytes:
+    # One whose memory was given back is still a tensor; without elements it earns nothing.
+    if facts.storage_nbytes and reach * facts.itemsize > facts.storage_nbytes:
         raise Contradiction("a tensor that reaches beyond its storage")
     if facts.is_contiguous != _is_contiguous(facts.shape, facts.stride):
         raise Contradiction("strides that contradict `is_contiguous`")

@@ -83,7 +83,7 @@ class FrameLimits:
 
     body_nbytes: int = 8 * 2**20
     total_nbytes: int = 64 * 2**20
-    buffers: int = 4096
+    buffers: int = 2**16 - 1  # what the head can say
 
 
 LIMITS = FrameLimits()
@@ -258,6 +258,7 @@ def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:  # noqa: C901 - a
     head, size, unpack_from, magic = _HEAD, _SIZE, struct.unpack_from, MAGIC
     view, length, join, total, Error = memoryview, len, b"".join, sum, FrameError
     Large, most_body, most = TooLarge, LIMITS.body_nbytes, LIMITS.total_nbytes
+    most_buffers = LIMITS.buffers
     block, text_of, bytes_of, frozen = _BLOCK_NBYTES, str, bytearray, bytes
 
     def open_endpoint(fd: int) -> tuple[Send, Receive]:  # noqa: C901 - likewise
@@ -278,7 +279,8 @@ def endpoint_maker() -> Callable[[int], tuple[Send, Receive]]:  # noqa: C901 - a
                     view(sign([head.pack(magic, kind, 0, id_, 0), *lengths, text, *views])),
                 ]
             whole = head.size + length(views) * size.size + length(text)
-            if length(text) > most_body or whole + total([length(one) for one in views]) > most:
+            is_large = length(text) > most_body or length(views) > most_buffers
+            if is_large or whole + total([length(one) for one in views]) > most:
                 raise Large("more than fits into a frame")
             sizes = [size.pack(length(one)) for one in views]
             start = head.pack(magic, kind, length(views), id_, length(text))

@@ -126,7 +126,7 @@ def unguarded(cell: str) -> str:
 
 def _written(row: tuple[str, ...]) -> list[str]:
     cells = dict(zip(COLUMNS, map(_plain, row), strict=True))
-    cells["answer"] = _guarded_throughout(cells["answer"])
+    cells["answer"] = _short(_guarded_throughout(cells["answer"]))
     return [guarded(cell) for cell in cells.values()]
 
 
@@ -147,7 +147,10 @@ def _needs_guard(cell: str) -> bool:
 
 
 def _plain(cell: str) -> str:
-    cell = _CONTROL.sub(" ", cell.replace("\r\n", "\n").replace("\r", "\n"))
+    return _short(_CONTROL.sub(" ", cell.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def _short(cell: str) -> str:
     if len(cell) <= _CELL_CHARS:
         return cell
     return f"{cell[:_CELL_CHARS]}\n… ({len(cell) - _CELL_CHARS} more characters; see the page)"

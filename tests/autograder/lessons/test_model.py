@@ -146,6 +146,21 @@ def test_the_data_files_of_a_lesson_are_those_beside_its_notebook(course: Path) 
     assert [path.relative_to(folder).as_posix() for path in found] == ["data/a.csv"]
 
 
+@pytest.mark.parametrize(
+    "name", ["01-tiny.ipynb~", "01-tiny.ipynb.bak", ".01-tiny.ipynb.swp", "notes~", ".~lock.x#"]
+)
+def test_what_an_editor_keeps_is_handed_to_nobody(course: Path, name: str) -> None:
+    (course / "source/01-tiny" / name).write_text("")
+    assert find_lesson(course, "1").data_files == ()
+
+
+@pytest.mark.parametrize("mark", ["BEGIN HIDDEN TESTS", "BEGIN SOLUTION"])
+def test_a_file_with_a_region_in_it_is_handed_to_nobody(course: Path, mark: str) -> None:
+    (course / "source/01-tiny/01-tiny.py").write_text(f"# %%\n### {mark}\nassert x == 4711\n")
+    (course / "source/01-tiny/data.csv").write_text("1,2\n")
+    assert [path.name for path in find_lesson(course, "1").data_files] == ["data.csv"]
+
+
 def test_a_heading_inside_a_code_fence_is_none() -> None:
     source = "## Real\n\n```python\n# not a heading\n```\n"
     assert headings(tiny.text("t", source)) == [(2, "Real")]

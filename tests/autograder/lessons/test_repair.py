@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from autograder.engine.plan import CellKind, FormOfTests, plan, setup_source
 from autograder.lessons.cell_dependencies.cell_names import read_code
-from autograder.lessons.definitions import defined
+from autograder.lessons.definitions import defined, may_be_parsed
 from autograder.lessons.model import Lesson, all_lessons
 from autograder.lessons.repair import Malformed, Repaired, read_submission, repair
 from tests.autograder.engine.exam import (
@@ -174,7 +174,8 @@ def test_a_cell_that_claims_to_be_graded_is_an_ordinary_cell() -> None:
         ('{"cells": ["é"]}'.encode("latin-1"), r"not UTF-8 text \(byte 0xe9 at position 12\)"),
         (b"[]", "no list of cells"),
         (b'{"cells": {}}', "no list of cells"),
-        (b'{"worksheets": []}', "no list of cells"),
+        (b'{"worksheets": []}', r"old format \(nbformat 3\)\. Open it in JupyterLab"),
+        (b'{"cells": [], "x": ' + b"1" * 5_000 + b"}", "more digits than Python reads"),
         (b'{"cells": [3]}', "Cell 1 of the notebook is not a code, markdown or raw cell"),
         (b'{"cells": [{"cell_type": "code", "source": [1]}]}', "Cell 1 of the notebook has no"),
         (b"[" * 200_000, "nested too deeply"),
@@ -396,3 +397,9 @@ COURSE = Path(__file__).parents[3]
 def test_what_was_handed_out_has_nothing_to_repair(lesson: Lesson) -> None:
     raw = (COURSE / "release" / lesson.slug / f"{lesson.slug}.ipynb").read_bytes()
     assert repair(lesson.cells(), read_submission(raw)).notes == ()
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0323", "\u0334\uff9e", "\u0334\uff9f"])
+def test_a_name_of_many_marks_is_not_parsed(marks: str) -> None:
+    assert not may_be_parsed("a" + marks * 20 + " = 1")
+    assert may_be_parsed("a" + marks + " = 1")

@@ -18,6 +18,7 @@ from autograder.records.model import (
     SubmissionRecord,
     decode,
     encode,
+    joined,
     total,
 )
 from tests.autograder.classroom import double, flatten, record
@@ -176,6 +177,14 @@ def test_a_check_table_becomes_a_graded_exercise() -> None:
     one = ExerciseRecord.from_table(TABLE)
     assert (one.id, one.status, one.score, one.max) == ("flatten", Status.GRADED, 2.5, 4.0)
     assert (one.attempted, one.isolated, one.checks) == (True, True, ())
+
+
+def test_several_tables_of_a_cell_are_one() -> None:
+    check = CheckRecord("values", True, hidden=True, misconception="m", weight=2.0)
+    first = ExerciseRecord.from_table(TABLE | {"checks": [asdict(check)], "score": 1.0})
+    last = ExerciseRecord.from_table(TABLE | {"status": "not attempted", "score": 2.0})
+    found = joined([first, last])
+    assert (found.checks, found.attempted, found.score) == (first.checks, True, 2.0)
 
 
 def test_a_check_table_brings_its_checks_and_where_it_ran() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nbgrader.utils import determine_grade
 
 from autograder.answer_bank.notebook_runner import AnswerRun, run_answers
-from autograder.records.points import PointsRefused, ended_in_no_points, points_of
+from autograder.records.points import PointsRefused, points_of, why_no_points
 
 ERROR = {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}
 
@@ -61,7 +61,7 @@ def test_points_are_those_of_nbgrader(
     before: list[dict[str, Any]], last: list[dict[str, Any]], after: list[dict[str, Any]]
 ) -> None:
     outputs = [*before, *last, *after]
-    assert by_us(outputs) == (0.0 if ended_in_no_points(outputs) else by_nbgrader(outputs))
+    assert by_us(outputs) == (0.0 if why_no_points(outputs) else by_nbgrader(outputs))
 
 
 @pytest.mark.parametrize("text", [["2.5"], ["1", "2"], []])
@@ -84,13 +84,13 @@ def test_a_value_that_is_no_share_of_the_points_is_worth_none_unlike_in_nbgrader
     text: object,
 ) -> None:
     outputs = [result(text)]
-    assert (by_us(outputs), by_nbgrader(outputs), ended_in_no_points(outputs)) == (0.0, 3.0, True)
-    assert not ended_in_no_points([result("2"), *outputs])
+    assert (by_us(outputs), by_nbgrader(outputs), bool(why_no_points(outputs))) == (0.0, 3.0, True)
+    assert not why_no_points([result("2"), *outputs])
 
 
 @pytest.mark.parametrize("outputs", [[], [result("0.0")], [result("True")], [result("")], [ERROR]])
 def test_of_other_values_nothing_is_said(outputs: list[dict[str, Any]]) -> None:
-    assert not ended_in_no_points(outputs)
+    assert not why_no_points(outputs)
 
 
 def test_an_error_after_a_value_gives_no_points() -> None:
@@ -112,3 +112,9 @@ def test_a_trial_reads_its_last_value_by_the_same_rule() -> None:
     found = run_answers([AnswerRun("", "", end, 3.0) for end in ends])
     assert [one.points for one in found] == [0.0, 0.0, 0.0, 2.5, 3.0]
     assert [bool(one.test_error) for one in found] == [False, False, True, False, False]
+
+
+def test_a_warning_before_the_points_is_named_and_one_after_them_is_none() -> None:
+    value, warning = result("2"), stream("stderr")
+    assert (by_us([warning, value]), "stderr" in why_no_points([warning, value])) == (0.0, True)
+    assert (by_us([value, warning]), why_no_points([value, warning])) == (2.0, "")

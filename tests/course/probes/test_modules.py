@@ -106,6 +106,31 @@ def test_a_method_called_like_a_library_is_no_import() -> None:
     assert "numpy" not in modules_named.here(bridged)
 
 
+pop = torch.ones(2)
+
+
+def cov(a: Any) -> Any:
+    return a
+
+
+def asks_a_list(shape: Any) -> Any:
+    return [*shape].pop(), cov(shape)
+
+
+def asks_torch(x: Any) -> Any:
+    return cov(x), torch.cov(x)
+
+
+def test_an_attribute_is_no_global_of_the_same_name() -> None:
+    assert [one for one in modules_named.here(asks_a_list) if one.startswith("torch")] == []
+    assert names_used.here(asks_a_list) == ["pop"]
+
+
+def test_the_name_of_a_helper_says_nothing_unless_a_library_has_it_too() -> None:
+    assert "cov" not in names_used.here(asks_a_list)
+    assert "cov" in names_used.here(asks_torch)
+
+
 def test_what_is_no_function_is_looked_at_as_well() -> None:
     assert modules_named.here(3) == []
     assert modules_named.here(len) == ["builtins"]
@@ -127,9 +152,9 @@ def helps(array: Any) -> Any:
 
 
 def test_names_are_seen_in_helpers_and_inner_code_and_not_in_the_library() -> None:
-    assert names_used.here(tries_it) == ["asarray", "helps", "np", "reshape"]
+    assert names_used.here(tries_it) == ["asarray", "np", "reshape"]
     assert names_used.here(np.reshape) == []
-    assert names_used.here(lambda: helps(1)) == ["helps", "reshape"]
+    assert names_used.here(lambda: helps(1)) == ["reshape"]
 
 
 renamed_type = torch.ShortTensor

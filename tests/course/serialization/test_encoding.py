@@ -245,6 +245,17 @@ def test_bytes_are_counted_over_arrays_and_storages_together() -> None:
     ]  # fmt: skip
 
 
+def test_storages_are_counted_too_and_arguments_beyond_are_refused() -> None:
+    value = [torch.zeros(1), np.zeros(1, "f4"), torch.zeros(1), torch.zeros(1)]
+    document, buffers = encode(value, limits=EncodingLimits(buffers=2))
+    assert [entry["buffer"] for entry in document["storages"]] == [1, -1, -1]
+    assert len(buffers) == 2
+    with pytest.raises(WireError, match="at most 64 MB together, in 2 storages"):
+        encode(value, strict=True, limits=EncodingLimits(buffers=2))
+    with pytest.raises(WireError, match="arguments cannot travel"):
+        encode(torch.zeros(8), strict=True, limits=EncodingLimits(nbytes=31))
+
+
 def test_bytes_are_counted_from_the_first_in_use_on() -> None:
     tails = [torch.zeros(8)[6:], torch.zeros(8)[6:]]
     document, _ = encode(tails, limits=EncodingLimits(nbytes=16))

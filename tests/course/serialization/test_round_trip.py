@@ -214,3 +214,30 @@ def test_a_believed_byte_range_would_be_a_hole_and_is_computed() -> None:
     document, buffers = tensor_document()
     document["value"]["facts"]["byte_range"] = [0, 10**9]
     assert decode(document, buffers).facts.byte_range == (0, 16)
+
+
+def test_what_torch_returns_with_names_is_the_tuple_that_it_is() -> None:
+    values, indices = journey(torch.tensor([1.0, 3.0, 2.0]).topk(2))
+    assert values.tensor.tolist() == [3.0, 2.0]
+    assert indices.tensor.tolist() == [1, 2]
+    assert type(journey(torch.tensor([[1.0]]).max(0))) is tuple
+
+
+@pytest.mark.parametrize("value", [np.float64(2.5), np.complex128(1j), np.str_("a")])
+def test_a_number_of_numpy_that_is_one_of_pythons_is_that(value: Any) -> None:
+    found = journey(value)
+    assert found == value
+    assert type(found) in (float, complex, str)
+
+
+def test_a_range_without_end_and_a_quantized_tensor_are_absent() -> None:
+    assert isinstance(journey(range(10**5000)), Absent)
+    assert journey(range(2, 9, 3)) == range(2, 9, 3)
+    with pytest.warns(UserWarning, match="quantized"):
+        quantized = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8)
+    assert journey(quantized).reason == "a quantized tensor"
+
+
+def test_the_name_of_a_class_shows_its_control_characters() -> None:
+    odd = type("K\x1b[31m\u202e", (), {})()
+    assert journey(odd).type_name == "K\\x1b[31m\\u202e"

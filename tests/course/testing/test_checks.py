@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,12 @@ def test_all_checks_give_all_points() -> None:
     check.equal(3, 3)
     check.that(True)
     assert check.result(4).score == 4.0
+
+
+@pytest.mark.parametrize("weight", [-1, math.nan, math.inf])
+def test_a_weight_that_is_no_share_is_refused(weight: float) -> None:
+    with pytest.raises(ValueError, match="a check weighs 0 or more"):
+        Check("one").equal(1, 1, weight=weight)
 
 
 def test_weights_share_the_points() -> None:

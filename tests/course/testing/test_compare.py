@@ -219,3 +219,32 @@ def test_a_value_in_brief(subject: Any, words: str) -> None:
 def test_the_node_of_a_value_is_what_it_holds_and_of_anything_else_itself() -> None:
     node, other = [1], object()
     assert as_node(Value(node)) is node and as_node(other) is other
+
+
+@pytest.mark.parametrize("mask", [-1e4, -1e9, torch.finfo(torch.float32).min])
+def test_beside_a_mask_no_other_number_is_near(mask: float) -> None:
+    expected = torch.tensor([mask, 1.0, -2.0])
+    zeros = torch.tensor([mask, 0.0, 0.0])
+    assert difference(seen(zeros), expected, Tolerance(rounding=1)) is not None
+    nearly = torch.tensor([mask, 1.0 + 2**-22, -2.0])
+    assert difference(seen(nearly), expected, Tolerance(rounding=1)) is None
+
+
+@pytest.mark.parametrize(
+    "dtype", [getattr(torch, one) for one in dir(torch) if one.startswith("float8_e4m3fn")]
+)
+def test_eight_bits_are_compared_like_others(dtype: torch.dtype) -> None:
+    right = torch.tensor([1.0, 2.0, math.nan]).to(dtype)
+    wrong = torch.tensor([1.0, 4.0, math.nan]).to(dtype)
+    assert difference(seen(right), right) is None
+    assert difference(seen(wrong), right) is not None
+    assert difference(seen(right.float()), right) is not None
+
+
+@pytest.mark.parametrize("number", [2**1024 - 1, complex(1.7e308, 1.7e308), 2**1024 - 2**900])
+@pytest.mark.parametrize("other", [1.0, 2**1023, complex(-1.7e308, 0)])
+def test_numbers_whose_difference_no_float_holds_are_apart(number: Any, other: Any) -> None:
+    tolerance = Tolerance(rounding=1)
+    assert difference(number, other, tolerance) is not None
+    assert difference(other, number, tolerance) is not None
+    assert difference(number, number, tolerance) is None

@@ -54,7 +54,7 @@ def test_numbers_computed_in_float32_say_so() -> None:
 
 
 def test_beside_large_numbers_a_small_one_is_as_far_as_their_rounding() -> None:
-    alone, beside = torch.tensor([1.0]), torch.tensor([1.0, 1e4])
+    alone, beside = torch.tensor([1.0]), torch.tensor([1.0, 9e3])
     off = 1000 * torch.finfo(torch.float32).eps
     assert difference(alone + off, alone, USUAL) is not None
     assert difference(beside + torch.tensor([off, 0]), beside, USUAL) is None

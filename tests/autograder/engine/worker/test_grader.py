@@ -311,8 +311,10 @@ def test_an_answer_that_the_checker_cannot_cope_with_costs_only_its_exercise(
         "[str(i) * 20 for i in range(100_000)]",
         "[[1] * 1000] * 300",
         "{str(i): [i] for i in range(90_000)}",
+        "[torch.zeros(1) for _ in range(70_000)]",
+        "range(10**5000)",
     ],
-    ids=["tensor", "texts", "lists", "dict"],
+    ids=["tensor", "texts", "lists", "dict", "storages", "range"],
 )
 def test_a_result_too_large_to_look_at_is_wrong_and_no_forgery(tmp_path: Path, result: str) -> None:
     cells = exam_cells(total=f"def total(x):\n    return {result}")
@@ -320,6 +322,40 @@ def test_a_result_too_large_to_look_at_is_wrong_and_no_forgery(tmp_path: Path, r
     total, twice = answers(outcome)["total"], answers(outcome)["twice"]
     assert (total.status, total.score < 3.0) == (Status.GRADED, True)
     assert twice.score == 2.0
+
+
+def test_a_right_answer_may_hold_many_tensors_free_memory_and_differentiate_forward(
+    tmp_path: Path,
+) -> None:
+    total = """def total(x):
+    many = [torch.zeros(1) for _ in range(5_000)]
+    spare = x * 2
+    spare.untyped_storage().resize_(0)
+    torch.func.hessian(lambda y: (y * y).sum())(x)
+    return x.sum()
+"""
+    outcome = grade(tmp_path, exam_cells(total=total))
+    assert answers(outcome)["total"].score == 3.0
+
+
+def test_a_right_answer_of_thousands_of_tensors_is_compared(tmp_path: Path) -> None:
+    source = exam_cells()
+    source[3]["source"] = """total = answer("total")
+check = Check("total")
+check.equal(total(5_000).result, [torch.zeros(1)] * 5_000)
+check.score(3)"""
+    cells = exam_cells(total="def total(n):\n    return [torch.zeros(1) for _ in range(n)]")
+    assert answers(grade(tmp_path, cells, source))["total"].score == 3.0
+
+
+def test_a_result_whose_memory_was_given_back_is_wrong_and_no_forgery(tmp_path: Path) -> None:
+    total = """def total(x):
+    found = x * 2
+    found.untyped_storage().resize_(0)
+    return found
+"""
+    (found, *_) = answers(grade(tmp_path, exam_cells(total=total))).values()
+    assert (found.status, found.score) == (Status.GRADED, 0.0)
 
 
 @pytest.mark.parametrize(
