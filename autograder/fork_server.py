@@ -218,9 +218,11 @@ class ForkServer:
             env: What it has beyond the variables of this process.
         """
         root = str(Path(__file__).resolve().parents[1])
-        paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+        given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        paths = os.pathsep.join([root, *(one for one in given if Path(one).is_absolute())])
         own = {**os.environ, "PYTHONPATH": paths, **env}
-        return cls([sys.executable, "-m", module, *arguments], theirs, env=own)
+        # -P: the directory that somebody works in may hold a learner's files.
+        return cls([sys.executable, "-P", "-m", module, *arguments], theirs, env=own)
 
     @property
     def has_ended(self) -> bool:

@@ -74,7 +74,7 @@ def instantiated(source: Path, course: Path, digest: str) -> dict[str, str]:
     """
     root = str(Path(__file__).resolve().parents[2])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
-    command = [sys.executable, "-m", "autograder.lessons.autotests"]
+    command = [sys.executable, "-P", "-m", "autograder.lessons.autotests"]
     command += [str(source), str(course), str(os.getpid())]
     try:
         done = subprocess.run(

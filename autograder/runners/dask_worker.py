@@ -17,7 +17,7 @@ import threading
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -120,6 +120,10 @@ def pack_lesson(lesson: Lesson) -> bytes:
             name = path.name if path in shared else path.relative_to(root).as_posix()
             about = zipfile.ZipInfo(name)  # dated 1980, always
             archive.writestr(about, path.read_bytes(), zipfile.ZIP_DEFLATED)
+        if lesson.prepared is not None:
+            names = lesson.slug, lesson.title, lesson.is_one_of_several
+            known = msgspec.json.encode((names, lesson.digest, lesson.prepared))
+            archive.writestr(zipfile.ZipInfo(_PREPARED), known)
     return packed.getvalue()
 
 
@@ -130,10 +134,11 @@ def unpack_lesson(packed: bytes, slug: str, folder: Path) -> Lesson:
     source, about = folder / f"{slug}.ipynb", folder / _PREPARED
     if not about.is_file():
         return read_lesson(source, data_files(folder))
-    kind = tuple[str, str, PreparedNotebook]
-    name, digest, prepared = msgspec.json.decode(about.read_bytes(), type=kind)
+    kind = tuple[tuple[str, str, bool], str, PreparedNotebook]
+    names, digest, prepared = msgspec.json.decode(about.read_bytes(), type=kind)
     about.unlink()
-    return prepared_lesson(name, source, prepared, digest, data_files(folder))
+    lesson = prepared_lesson(names[0], source, prepared, digest, data_files(folder))
+    return replace(lesson, title=names[1], is_one_of_several=names[2])
 
 
 def hold(content: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -168,3 +169,19 @@ time.sleep(54321)
     server.close()
     assert set(descendants(os.getpid())) <= before
     assert server.has_ended
+
+
+def test_no_file_of_the_directory_that_somebody_works_in_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "msgspec.py").write_text("open('run', 'w').close()")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{os.environ.get('PYTHONPATH', '')}::.")
+    ours, theirs = socket.socketpair()
+    server = ForkServer.of_module("autograder.records.model", theirs=[theirs], env={})
+    assert server.how_it_ended().startswith("ended with 0")
+    server.close()
+    ours.close()
+    command = [sys.executable, "-m", "autograder", "--help"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    assert not (tmp_path / "run").exists()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from autograder import linux
 from autograder.descendants import descendants, kill_descendants
@@ -149,11 +150,12 @@ def _close_others(control: int) -> None:
 def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> None:
     """Do what is the same for every submission; raises where forks of this process would differ."""
     from autograder.engine.checker.checker_process import stand_in
-    from autograder.engine.checker.common_state import CommonState
+    from autograder.engine.checker.common_state import CommonState, files_in
     from autograder.engine.checker.rehearsal import random_generators, rehearse
 
     signal.setitimer(signal.ITIMER_PROF, _REHEARSAL_S)  # SIGPROF ends the process
     stand_in(folder)
+    files = files_in(Path(folder))
     record_with(shell, lambda event: None, 0)
     if setup:
         shell.run(setup)
@@ -164,6 +166,8 @@ def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> Non
     signal.setitimer(signal.ITIMER_PROF, 0)
     if len(os.listdir("/proc/self/task")) > 1 or descendants(os.getpid()):
         raise RuntimeError("what a test cell started goes on, and a fork would lack it")
+    if files_in(Path(folder)) != files:
+        raise RuntimeError("a cell writes a file, and forks stand in another folder")
     if common.has_changed(shell.user_ns):
         raise RuntimeError("a test cell changes what others find, and forks would find it changed")
     gc.collect()

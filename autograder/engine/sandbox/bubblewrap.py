@@ -383,4 +383,4 @@ def _set_environment(environment: dict[str, str]) -> list[str]:
 
 
 def _python(settings: dict[str, object]) -> list[str]:
-    return [sys.executable, "-m", _FORK_SERVER, json.dumps(settings)]
+    return [sys.executable, "-P", "-m", _FORK_SERVER, json.dumps(settings)]

@@ -21,6 +21,7 @@ from autograder.engine.protocol.channel import Channel, ChannelClosed, DeadlineP
 from autograder.engine.protocol.frames import Frame, FrameError, Kind
 from autograder.engine.protocol.transcript import Told
 from autograder.engine.worker.deadline import Deadline, await_frame
+from autograder.engine.worker.lesson_folder import LessonFolder
 from autograder.engine.worker.notices import told_of
 from autograder.engine.worker.outputs import Outputs
 from autograder.engine.worker.student_client import SnapshotConnection
@@ -107,13 +108,15 @@ class CheckerMaterial:
     """
 
     shell: Shell
-    folder: str
+    folder: LessonFolder
     limits: Limits
 
     def template(self, setup: str, tests: Sequence[str]) -> CheckerTemplate:
         """A process that checkers can be forked from; it has run the set-up cell `setup`."""
         run = partial(_run_checker, self)
-        return CheckerTemplate(self.shell, self.folder, setup, tests, run)
+        # A folder of its own: checkers of a submission are at work in the other one meanwhile.
+        folder = self.folder.another(self.folder.path.with_suffix(".template"))
+        return CheckerTemplate(self.shell, str(folder.path), setup, tests, run)
 
 
 def _fork(material: CheckerMaterial, ours: socket.socket, theirs: socket.socket) -> ForkedChecker:
@@ -314,4 +317,4 @@ def _run_checker(material: CheckerMaterial, channel: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(material.limits)
     with suppress(FrameError, OSError):  # the worker has closed the channel
-        run_checker(channel, material.shell, material.folder, material.limits.text_chars)
+        run_checker(channel, material.shell, str(material.folder.path), material.limits.text_chars)

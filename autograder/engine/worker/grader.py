@@ -49,6 +49,7 @@ from autograder.engine.worker.fork_server_client import (
     StudentForkServers,
 )
 from autograder.engine.worker.known_tests import KnownTests
+from autograder.engine.worker.lesson_folder import LessonFolder
 from autograder.engine.worker.siblings import Siblings
 from autograder.lessons.asking import reads_a_clock
 from autograder.lessons.cell_dependencies.unneeded_cells import ShownCells
@@ -77,7 +78,7 @@ class _PreparedLesson:
     cells: tuple[RawCell, ...]
     metadata: dict[str, object]
     material: Material
-    folder: str
+    folder: LessonFolder
     modules: tuple[str, ...]
     tests: tuple[str, ...]
     common_sources: tuple[str, ...]  # cells that are the same for every learner
@@ -86,7 +87,6 @@ class _PreparedLesson:
     shown: ShownCells | None  # cells that only show; None: every cell runs
     handed_out: Mapping[str, str] | None  # of an assignment that nbgrader prepared
     form: FormOfTests
-    data: Mapping[str, Path]  # the lesson's files, by their names
     rehearsed: tuple[str, ...]  # test cells that are run once for what their references give
 
 
@@ -207,7 +207,7 @@ class Grader:
         prepared = self._lesson(job.lesson)
         steps = plan(repaired.cells, prepared.form, prepared.shown)
         self._fork_server.load(prepared.modules, prepared.common_sources)
-        lay_out(Path(prepared.folder), prepared.data)
+        prepared.folder.lay_out()
         loopback = prepared.loopback
         limits = self._limits.with_loopback() if loopback else self._limits
         listener = self.listener
@@ -296,7 +296,6 @@ def _prepare_lesson(lesson: Lesson, folder: Path, known: KnownTests) -> _Prepare
     cells = tuple(lesson.cells())
     root = lesson.source.parent
     names = {path.relative_to(root).as_posix(): path for path in lesson.data_files}
-    lay_out(folder, names)
     files = {name: path.read_bytes() for name, path in names.items()}
     modules = modules_needed(cell["source"] for cell in cells if cell["cell_type"] == "code")
     form = FormOfTests.of(cells, lesson.marks)
@@ -310,34 +309,14 @@ def _prepare_lesson(lesson: Lesson, folder: Path, known: KnownTests) -> _Prepare
     material = Material(setup_source(cells), files, common_sources)
     about = dict(notebook.get("metadata", {}))
     return _PreparedLesson(
-        *(cells, about, material, str(folder), modules, tests, common_sources),
+        *(cells, about, material, LessonFolder(folder, names), modules, tests, common_sources),
         declares_loopback(cells),
         known,
         ShownCells(cells),
         lesson.prepared.handed_out if lesson.prepared else None,
         form,
-        names,
         tests if declares_rehearsal(cells) else (),
     )
-
-
-def lay_out(folder: Path, files: Mapping[str, Path]) -> None:
-    """Make the folder in which test cells run, without what those of another submission left.
-
-    Args:
-        folder: Anew, where anything but these files is in it.
-        files: The lesson's, by their names.
-    """
-    found = [Path(top, one) for top, _, names in os.walk(folder) for one in names]
-    is_whole = {one.relative_to(folder).as_posix() for one in found} == files.keys()
-    if folder.is_dir() and is_whole and all(map(Path.is_symlink, found)):
-        return
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    for name, path in files.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(path.resolve())
 
 
 def _with_own_files(material: Material, job: Job) -> Material:

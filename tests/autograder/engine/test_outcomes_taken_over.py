@@ -68,8 +68,17 @@ def test_an_answer_that_ends_in_a_hidden_call_costs_itself_alone(tmp_path: Path)
         ("seen = []", "seen.append(got)", "assert len(seen) == 1"),
         ("", "torch.set_default_dtype(torch.float64)", "assert torch.ones(1).element_size() == 8"),
         ("", "later = 1", "assert later == 1"),
+        ("", "open('f', 'w').close()", "import os; assert os.path.exists('f')"),
+        ("import collections; seen = collections.deque()", "seen.append(1)", "assert seen"),
+        ("import itertools; seen = itertools.count()", "next(seen)", "assert next(seen) == 1"),
+        ("class Seen: n = 0", "Seen.n += 1", "assert Seen.n == 1"),
+        ("def seen(): pass", "seen.n = 1", "assert seen.n == 1"),
+        ("seen = torch.Generator()", "seen.manual_seed(7)", "assert seen.initial_seed() == 7"),
     ],
-    ids=["an object", "a mode", "a name"],
+    ids=[
+        *("an object", "a mode", "a name", "a file"),
+        *("a deque", "an iterator", "a class", "a function", "a generator"),
+    ],
 )
 def test_test_cells_that_depend_on_each_other_go_on_doing_so(
     tmp_path: Path, setup: str, first: str, second: str

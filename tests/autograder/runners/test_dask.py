@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -22,8 +23,10 @@ from distributed import KilledWorker, LocalCluster
 from msgspec.structs import replace
 
 import autograder
+from autograder.course_directory import load_course
 from autograder.engine import EngineRunner, Limits
 from autograder.errors import UsageError
+from autograder.lessons.assignments import select_assignments
 from autograder.lessons.model import find_lesson
 from autograder.records.model import Status, SubmissionRecord
 from autograder.records.runner import Job, Outcome
@@ -33,6 +36,7 @@ from autograder.runners.dask import ClusterError, ClusterRunner, _refuse_other_v
 from autograder.runners.dask_worker import GradingSettings, code_digest, edition, pack_lesson
 from tests.autograder import tiny
 from tests.autograder.classroom import SLUG, answered, hand_in
+from tests.autograder.engine.exam import exam_cells, notebook
 
 ROOT = Path(__file__).parents[3]
 COPIES = "def flatten(x):\n    return x.clone().reshape(-1)"
@@ -265,6 +269,21 @@ def test_a_lesson_travels_with_its_files_and_keeps_its_digest(tmp_path: Path) ->
     there = dask_worker.unpack_lesson(pack_lesson(lesson), SLUG, tmp_path / "there")
     assert there.digest == lesson.digest
     assert pack_lesson(there) == pack_lesson(lesson)
+
+
+def test_an_assignment_of_any_course_travels_as_nbgrader_prepared_it(tmp_path: Path) -> None:
+    folder = tmp_path / "source/ps1"
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / f"{name}.ipynb").write_text(json.dumps(notebook(exam_cells())))
+    (assignment,) = select_assignments(load_course(tmp_path), ["ps1"]).lessons
+    for number, lesson in enumerate(assignment.notebooks):
+        there = dask_worker.unpack_lesson(
+            pack_lesson(lesson), lesson.source.stem, tmp_path / f"there-{number}"
+        )
+        assert (
+            dataclasses.replace(there, source=lesson.source, data_files=lesson.data_files) == lesson
+        )
 
 
 def test_grading_settings_survive_the_way() -> None:

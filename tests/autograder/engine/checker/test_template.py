@@ -139,6 +139,33 @@ def test_nothing_that_a_hidden_part_leaves_is_found_for_another_learner(tmp_path
         time.sleep(0.3)
 
 
+@pytest.mark.exhaustive("whole processes of the engine")
+def test_what_the_set_up_cell_writes_is_there_for_every_learner(tmp_path: Path) -> None:
+    setup = f"{SETUP}\nimport os, pathlib\nos.mkdir('made')\npathlib.Path('made/n').write_text('1')"
+    reads = REFERENCE.replace("import os", "import os\nassert open('made/n').read() == '1'", 1)
+    lesson = write_lesson(tmp_path, cells(ADD_UP, reads, setup=setup))
+    for n in range(5):
+        answer = ADD_UP.replace("x", f"x{n}")
+        job = hand_in(tmp_path, lesson, cells(answer, reads, setup=setup), f"s{n}")
+        (outcome,) = engine().run_many([job])
+        assert outcome.record.score == 9
+        time.sleep(0.3)
+
+
+@pytest.mark.exhaustive("whole processes of the engine")
+def test_what_a_test_cell_writes_over_is_no_file_of_the_lessons(tmp_path: Path) -> None:
+    writes = REFERENCE.replace("import os", "open('n.txt', 'a').write('2')\nimport os", 1)
+    writes += "\nassert open('n.txt').read() == '12'"
+    lesson = write_lesson(tmp_path, cells(ADD_UP, writes), **{"n.txt": "1"})
+    for n in range(4):
+        answer = ADD_UP.replace("x", f"x{n}")
+        job = hand_in(tmp_path, lesson, cells(answer, writes), f"s{n}")
+        (outcome,) = engine().run_many([job])
+        assert outcome.record.score == 9
+        time.sleep(0.3)
+    assert (lesson.source.parent / "n.txt").read_text() == "1"
+
+
 SHARING = """\
 view = answer("view")
 check = Check("view")
