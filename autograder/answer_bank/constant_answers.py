@@ -28,6 +28,7 @@ _VALUES = {
     "True": "True",
     "False": "False",
     "empty list": "[]",
+    "empty dict": "{}",
     "empty tensor": "__import__('torch').empty(0)",
     "anything": "__import__('unittest.mock').mock.MagicMock()",
 }

@@ -2417,3 +2417,50 @@ def clip_gradients(parameters, max_norm):
         for p in held:
             p.grad.mul_(max_norm / (norm + 1e-6))
     return norm
+
+
+# %% right adamw-step: a helper called adam, and getattr
+def adamw_step(groups, state):
+    for group in groups:
+        b1, b2 = group["betas"]
+        for p in group["params"]:
+            g = getattr(p, "grad", None)
+            if g is None:
+                continue
+            mine = state.setdefault(
+                p, {"t": 0, "m": torch.zeros_like(p.data), "v": torch.zeros_like(p.data)}
+            )
+            mine["t"] += 1
+            mine["m"].mul_(b1).add_(g, alpha=1 - b1)
+            mine["v"].mul_(b2).addcmul_(g, g, value=1 - b2)
+            with torch.no_grad():
+                p *= 1 - group["lr"] * group["weight_decay"]
+                mean = mine["m"] / (1 - b1 ** mine["t"])
+                root = torch.sqrt(mine["v"] / (1 - b2 ** mine["t"]))
+                p -= group["lr"] * mean / (root + group["eps"])
+
+
+def adam(mine, b1, b2, eps):
+    mean = mine["m"] / (1 - b1 ** mine["t"])
+    return mean / (torch.sqrt(mine["v"] / (1 - b2 ** mine["t"])) + eps)
+
+
+# %% right clip-gradients: a helper that is called like torch's
+import math
+
+
+def clip_gradients(parameters, max_norm):
+    parameters = list(parameters)
+    norm = get_total_norm(parameters)
+    for p in parameters:
+        if p.grad is None:
+            continue
+        if math.isinf(norm) or math.isnan(norm):
+            p.grad = None
+        elif norm > max_norm:
+            p.grad *= max_norm / norm
+    return norm
+
+
+def get_total_norm(parameters):
+    return math.hypot(*(p.grad.double().norm().item() for p in parameters if p.grad is not None))

@@ -3822,3 +3822,29 @@ def search_results(folder, metric, mode):
         (name, settings, sign * value, iteration)
         for value, iteration, settings, name in sorted(ranked)
     ]
+
+
+# %% right quiet-logger: no_grad as a decorator
+from collections import deque
+
+
+class QuietLogger:
+    def __init__(self, write, on=True):
+        self.write, self.queue = write, deque()
+        self.on = on
+
+    @torch.no_grad()
+    def add(self, name, value, step):
+        if not self.on:
+            return
+        if not isinstance(value, (int, float, torch.Tensor)):
+            value = value()
+        if isinstance(value, torch.Tensor):
+            value = torch.clone(value.detach())
+        self.queue.append((name, value, step))
+
+    def flush(self):
+        while self.queue:
+            name, value, step = self.queue[0]
+            self.write(name, float(value), step)
+            self.queue.popleft()

@@ -3048,3 +3048,42 @@ def save_once(rank, state, path, tell):
     problem = tell(problem)
     if problem is not None:
         raise RuntimeError(problem)
+
+
+# %% right save-once: moved by shutil
+import os
+import shutil
+
+
+def save_once(rank, state, path, tell):
+    error = None
+    if rank == 0:
+        try:
+            bare = {key[len("module.") :]: value for key, value in state.items()}
+            torch.save(bare, path + ".tmp")
+            shutil.move(path + ".tmp", path)
+        except Exception as e:
+            error = str(e)
+            if os.path.exists(path + ".tmp"):
+                os.unlink(path + ".tmp")
+    error = tell(error)
+    if error is not None:
+        raise RuntimeError(f"rank 0 could not save: {error}")
+
+
+# %% right rank-order: a helper called data, and `.data`
+def data(n, seed):
+    return torch.randperm(n, generator=torch.Generator().manual_seed(seed)).data.tolist()
+
+
+def rank_order(n, ranks, rank, epoch, seed, shuffle=True, drop_last=False):
+    if shuffle:
+        order = data(n, seed + epoch)
+    else:
+        order = list(range(n))
+    if drop_last:
+        order = order[: n // ranks * ranks]
+    else:
+        missing = -n % ranks
+        order += (order * ranks)[:missing]
+    return order[rank::ranks]

@@ -51,6 +51,7 @@ CONSTANTS: dict[str, Any] = {
     "0": 0,
     "1": 1,
     "[]": [],
+    "{}": {},
     "an empty tensor": torch.empty(0),
 }
 _ALWAYS = {f"returning {name}" for name in CONSTANTS} | {*(GUARD, RAISING, SELF)}

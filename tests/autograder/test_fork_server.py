@@ -174,14 +174,17 @@ time.sleep(54321)
 def test_no_file_of_the_directory_that_somebody_works_in_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "msgspec.py").write_text("open('run', 'w').close()")
+    for name in ("msgspec", "argparse"):
+        (tmp_path / f"{name}.py").write_text("open('run', 'w').close()")
+    packages = os.environ.get("PYTHONPATH", "")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", f"{os.environ.get('PYTHONPATH', '')}::.")
+    monkeypatch.setenv("PYTHONPATH", f"{packages}::.")
     ours, theirs = socket.socketpair()
     server = ForkServer.of_module("autograder.records.model", theirs=[theirs], env={})
     assert server.how_it_ended().startswith("ended with 0")
     server.close()
     ours.close()
+    monkeypatch.setenv("PYTHONPATH", packages)
     command = [sys.executable, "-m", "autograder", "--help"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     assert not (tmp_path / "run").exists()

@@ -3,6 +3,7 @@
 What `saved_by_ranks` tells:
 
     removed   the names of all files that were removed
+    moved     those that files got by `os.replace` or `os.rename`
     files     those on each disk
     loaded    what rank 0's file holds
     there     what it held whenever rank 0 called `tell`
@@ -47,19 +48,25 @@ class _Unsaved:
 
 
 @contextmanager
-def _removals_noted() -> Iterator[list[str]]:
-    """A block in which the list gets the name of each file that is removed."""
-    names, remove, unlink = list[str](), os.remove, os.unlink
+def _files_noted() -> Iterator[tuple[list[str], list[str]]]:
+    """A block in which the names of files are noted that are removed, or moved into place."""
+    removed, moved = list[str](), list[str]()
+    remove, unlink, replace, rename = os.remove, os.unlink, os.replace, os.rename
 
     def noted(path: Any, **options: Any) -> None:
-        names.append(Path(os.fsdecode(path)).name)
+        removed.append(Path(os.fsdecode(path)).name)
         unlink(path, **options)
 
+    def moving(source: Any, target: Any, **options: Any) -> None:
+        moved.append(Path(os.fsdecode(target)).name)
+        replace(source, target, **options)
+
     os.remove = os.unlink = noted
+    os.replace = os.rename = moving  # type: ignore[assignment]
     try:
-        yield names
+        yield removed, moved
     finally:
-        os.remove, os.unlink = remove, unlink
+        os.remove, os.unlink, os.replace, os.rename = remove, unlink, replace, rename
 
 
 class _Line:
@@ -158,7 +165,7 @@ def saved_by_ranks(
         facts: The keys asked for; none for all.
     """
     ranks = len(states)
-    with tempfile.TemporaryDirectory() as top, _removals_noted() as removed:
+    with tempfile.TemporaryDirectory() as top, _files_noted() as (removed, moved):
         folders, during = _disks(Path(top), ranks, old), list[Any]()
         error = OSError(WORDS) if breaks else None
         given = _given(states, error, lambda: during.append(_loaded(folders[0])))
@@ -173,6 +180,7 @@ def saved_by_ranks(
 
         seen = _ended(meeting.run(work)) | {
             "removed": removed,
+            "moved": moved,
             "files": [sorted(os.listdir(folder)) for folder in folders],
             "loaded": _loaded(folders[0]),
             "there": line.there,

@@ -126,8 +126,8 @@ class _Work:
             self._paused = False
 
     def note(self, name: str) -> None:
-        """Add a name, unless there's a pause."""
-        if not self._paused:
+        """Add a name, unless there's a pause; `no_grad` as a decorator asks for nothing."""
+        if not self._paused and name != "_set_grad_enabled":
             self.functions.append(name)
 
     def note_made(self, result: Any) -> None:

@@ -9,6 +9,7 @@ from course.lazy import lazy_names
 if TYPE_CHECKING:
     from course.lessons.gpu_memory.memory_explorer import explore_memory
     from course.lessons.gpu_memory.memory_figure import show_recorded, show_segments, show_timeline
+    from course.lessons.gpu_memory.peaks import Peak
     from course.lessons.gpu_memory.probes import (
         batch_in_parts,
         blocks_run,

@@ -13,6 +13,7 @@ from torch import nn
 
 from course import gpu
 from course.inspection.class_names import class_name
+from course.lessons.gpu_memory.peaks import Peak
 from course.probes.decorator import probe
 from course.probes.sealing import sealed
 
@@ -280,12 +281,11 @@ def batch_in_parts(
     def criterion(out: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return nn.functional.mse_loss(out, y) + out.mean() / 4
 
-    start = gpu.memory_allocated()
-    gpu.reset_peak_memory_stats()
+    peak = Peak()
     said = accumulate(model, criterion, x, y, parts)
-    peak = gpu.max_memory_allocated() - start
+    nbytes = peak.nbytes
     said = said if isinstance(said, float) else class_name(said)
-    return {"loss": said, "peak": peak, "gradients": _gradients(every), "sizes": sizes}
+    return {"loss": said, "peak": nbytes, "gradients": _gradients(every), "sizes": sizes}
 
 
 @probe
@@ -308,8 +308,7 @@ def blocks_run(run_blocks: Callable[..., Any], needs_grad: bool) -> dict[str, An
     x = (torch.arange(64 * 256.0).view(64, 256).sin() * 2).to(gpu.device())
     x.requires_grad_(needs_grad)
     gpu.manual_seed(5)  # whoever goes this way draws the same
-    start = gpu.memory_allocated()
-    gpu.reset_peak_memory_stats()
+    start, peak = gpu.memory_allocated(), Peak()
     out = run_blocks(blocks, x)
     kept = gpu.memory_allocated() - start
     if out.requires_grad:
@@ -317,7 +316,7 @@ def blocks_run(run_blocks: Callable[..., Any], needs_grad: bool) -> dict[str, An
     every = [p for block in blocks for p in block.parameters()] + [x]
     return {
         "kept": kept,
-        "peak": gpu.max_memory_allocated() - start,
+        "peak": peak.nbytes,
         "runs": runs,
         "out": out.detach().cpu(),
         "gradients": _gradients(every),

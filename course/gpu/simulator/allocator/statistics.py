@@ -7,6 +7,8 @@ The names and what moves them follow `DeviceStats` in `c10/core/CachingDeviceAll
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
+from weakref import WeakSet
 
 from course.gpu.simulator.allocator.sizes import Pool
 
@@ -48,6 +50,12 @@ class Counter:
     freed: int = 0
 
 
+class HearsOfResets(Protocol):
+    """Keeps the most bytes that were in use before the peak was reset."""
+
+    before_resets: int
+
+
 class Statistics:
     """All counters of one device."""
 
@@ -62,6 +70,7 @@ class Statistics:
         }
         self._oversize = {name: Counter() for name in _OVERSIZE}
         self._events = dict.fromkeys(_EVENTS, 0)
+        self._hear: WeakSet[HearsOfResets] = WeakSet()
         self._named = [
             (counter, [f"{name}.{field}" for field in ("current", "peak", "allocated", "freed")])
             for name, counter in self._counters().items()
@@ -88,8 +97,14 @@ class Statistics:
         """Return the counter `name` of both pools together."""
         return self._pooled[name]["all"]
 
+    def tell_of_resets(self, one: HearsOfResets) -> None:
+        """Let `one` know from now on what the peak of bytes was whenever it is reset."""
+        self._hear.add(one)
+
     def reset_peaks(self) -> None:
         """Let every peak start again from the value of now."""
+        for one in self._hear:
+            one.before_resets = max(one.before_resets, self.of("allocated_bytes").peak)
         for counter in self._counters().values():
             counter.peak = counter.current
 
