@@ -28,7 +28,7 @@ from autograder.grading.backup import (
     write_backup,
 )
 from autograder.grading.sync import ROSTER
-from autograder.nbgrader_bridge.database_address import database_file
+from autograder.nbgrader_bridge.database_address import database_file, remember_address
 from autograder.nbgrader_bridge.gradebook_copy import COPY_NAMES, is_used, put_back
 from autograder.nbgrader_bridge.gradebook_errors import GradebookError, is_damaged
 from autograder.records.journal import only_grader
@@ -146,15 +146,17 @@ def _move_aside(course: CourseDirectory, stamp: str) -> Iterator[Path]:
 
 def _bring_back(course: CourseDirectory, staged: Path) -> None:
     new, old = staged / "new", staged / "old"
-    for name in COPY_NAMES.values():
-        if (new / name).is_file():
-            put_back(course, new / name)
-    old.mkdir()
-    (new / STATE).mkdir(exist_ok=True)
+    copies = [new / name for name in COPY_NAMES.values() if (new / name).is_file()]
+    for copy in copies:
+        put_back(course, copy)
+    old.mkdir(parents=True)
+    (new / STATE).mkdir(parents=True, exist_ok=True)
     for path in [one for one in course.state.iterdir() if one.name not in LEFT_OUT]:
         path.rename(old / path.name)
     for path in list((new / STATE).iterdir()):
         path.rename(course.state / path.name)
+    if copies:  # where the backup was made, it may have been another one
+        remember_address(course)
     roster = course.root / ROSTER
     if (new / ROSTER).is_file():
         os.replace(new / ROSTER, roster)

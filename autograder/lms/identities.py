@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,7 +43,8 @@ def remember(course: CourseDirectory, lesson: str, people: Mapping[str, LmsStude
     """Keep how the LMS knows each student who handed in.
 
     Work that comes in another way takes the place of what a name alone said to be theirs: the page
-    on it must not go to whoever bore that name.
+    on it must not go to whoever bore that name.  A number that was taken for somebody else's before
+    is nobody's but theirs now.
 
     Args:
         course: Its state directory keeps it.
@@ -53,11 +55,56 @@ def remember(course: CourseDirectory, lesson: str, people: Mapping[str, LmsStude
     known = dict(before)
     for student, seen in people.items():
         if seen is not None:
+            for former in former_holders(before, student, seen):
+                if people.get(former) is None:
+                    known.pop(former, None)
             known[student] = seen
         elif student in known and known[student].by_name:
             del known[student]
     if known != before:
         write_json(_people_path(course, lesson), msgspec.to_builtins(dict(sorted(known.items()))))
+
+
+def former_holders(
+    known: Mapping[str, LmsStudent], student: str, seen: LmsStudent
+) -> tuple[str, ...]:
+    """Who else was taken before for the person whom the LMS knows as `seen`.
+
+    Args:
+        known: As `lms_students` gives it.
+        student: Who it is now.
+        seen: How the LMS knows them.
+    """
+    key = seen.lms, seen.number
+    return tuple(
+        name for name, one in known.items() if name != student and (one.lms, one.number) == key
+    )
+
+
+def told_apart(
+    people: Mapping[str, LmsStudent], numbers: Mapping[str, str]
+) -> dict[str, LmsStudent]:
+    """Those of `people` whose number is nobody else's, too: points of two for one would be wrong.
+
+    Of several who have one, it is whom students.csv or something surer than a name says.
+
+    Args:
+        people: How one LMS knows students.
+        numbers: What students.csv says of them; nobody's is empty.
+    """
+    holders: dict[str, set[str]] = defaultdict(set)
+    for student, one in people.items():
+        holders[one.number].add(student)
+    for student, number in numbers.items():
+        holders[number].add(student)
+    kept = {}
+    for student, one in people.items():
+        several = holders[one.number]
+        said = {who for who in several if numbers.get(who) == one.number}
+        sure = said or {who for who in several if who in people and not people[who].by_name}
+        if several == {student} or sure == {student}:
+            kept[student] = one
+    return kept
 
 
 def _people_path(course: CourseDirectory, lesson: str) -> Path:

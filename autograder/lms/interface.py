@@ -74,13 +74,17 @@ class ArchiveName:
 
 @dataclass(frozen=True)
 class Participant:
-    """One line of an LMS's worksheet; `doubt` says why nobody can tell what it says of somebody."""
+    """One line of an LMS's worksheet; `doubt` says why nobody can tell what it says of somebody.
+
+    `unread_time` is what stands where a time should, in a form that is not known.
+    """
 
     number: str
     name: str
     email: str = ""
     submitted_at: datetime | None = None
     doubt: str = ""
+    unread_time: str = ""
 
 
 @dataclass(frozen=True)

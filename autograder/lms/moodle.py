@@ -36,7 +36,10 @@ _UNCLEAR = (
     "its name holds two numbers of participants, of which a learner may have written one: see in "
     "Moodle whose it is, and say so by --match"
 )
-_DATES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
+_DATES = (
+    *("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"),
+    *("%A, %B %d, %Y, %I:%M %p", "%A, %B %d, %Y, %H:%M"),  # of its language pack for the US
+)
 _HEADINGS = (
     *("Identifier", "Full name", "ID number", "Email address", "Status"),
     *("Grade", "Maximum Grade", "Last modified (grade)"),
@@ -44,11 +47,14 @@ _HEADINGS = (
 
 
 def _participant(row: Mapping[str, str], zone: tzinfo | None) -> Participant:
+    written = row.get("Last modified (submission)", "").strip()
+    moment = _moment(written, zone)
     return Participant(
         number=re.sub(r"[^0-9]", "", row["Identifier"]),
         name=row["Full name"],
         email=row.get("Email address", ""),
-        submitted_at=_moment(row.get("Last modified (submission)", ""), zone),
+        submitted_at=moment,
+        unread_time=written if moment is None and written != "-" else "",
     )
 
 
@@ -61,7 +67,8 @@ class Moodle(Lms):
     worksheet = Worksheet(
         "grading worksheet of Moodle in English",
         ("Identifier", "Full name"),
-        "Set Moodle's language to English and choose Download grading worksheet.",
+        "Set Moodle's language to English and choose Download grading worksheet; where identities "
+        "are hidden, reveal them first.",
         _participant,
         re.compile(r'^"?Participant ([0-9]+)"?[,;\t]', re.M),
     )

@@ -17,6 +17,7 @@ from typing import Self
 from nbgrader.api import (
     Assignment,
     BaseCell,
+    Comment,
     Grade,
     Gradebook,
     SubmittedAssignment,
@@ -138,6 +139,18 @@ class GradebookReader:
         return _Existing(course)
 
 
+def _complete(submission: SubmittedAssignment) -> None:
+    """Add rows for notebooks that the assignment did not have when it was entered first."""
+    there = {one.notebook_id for one in submission.notebooks}
+    for notebook in submission.assignment.notebooks:
+        if notebook.id not in there:
+            row = SubmittedNotebook(notebook=notebook, assignment=submission)
+            for cell in (*notebook.grade_cells, *notebook.task_cells):
+                Grade(cell_id=cell.id, notebook=row)
+            for cell in (*notebook.solution_cells, *notebook.task_cells):
+                Comment(cell_id=cell.id, notebook=row)
+
+
 class GradebookWriter(GradebookReader):
     """An open gradebook to write to; close it, or use it in a `with` statement."""
 
@@ -185,6 +198,8 @@ class GradebookWriter(GradebookReader):
                 submission = gradebook.update_or_create_submission(
                     record.lesson, record.student, timestamp=utc_of(record.submitted_at)
                 )
+            _complete(submission)
+            gradebook.db.flush()
             self._extend(submission)
             by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}
             by_answer = comments_of(record, lesson)

@@ -12,7 +12,8 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def _ids(course: CourseDirectory, table: str) -> set[str]:
 
 def _copied(source: Path, target: Path) -> Path:
     with _sqlite(source) as theirs, _sqlite(target) as ours:
-        theirs.backup(ours)
+        theirs.backup(ours, progress=_patient())
         (found,) = ours.execute("PRAGMA integrity_check").fetchone()
         if found != "ok":
             raise sqlite3.DatabaseError("database disk image is malformed")
@@ -112,11 +113,25 @@ def _into(copy: Path, path: Path) -> None:
     """Write `copy` over the database at `path`, for those too who have it open."""
     if path.is_file():
         with _sqlite(copy) as ours, _sqlite(path) as theirs:
-            ours.backup(theirs)  # one transaction of SQLite
+            ours.backup(theirs, progress=_patient())  # one transaction of SQLite
         return
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.write_bytes(copy.read_bytes())
     os.replace(unfinished, path)
+
+
+def _patient() -> Callable[[int, int, int], None]:
+    """Ends a copy that another program keeps waiting; Python itself would wait for ever."""
+    until = time.monotonic() + _WAIT_S
+
+    def told(status: int, remaining: int, total: int) -> None:
+        if status in _LOCKED and time.monotonic() > until:
+            raise sqlite3.OperationalError("database is locked")
+
+    return told
+
+
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @contextlib.contextmanager

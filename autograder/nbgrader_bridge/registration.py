@@ -56,7 +56,8 @@ def _register(assignment: str, part: Lesson, course: CourseDirectory) -> None:
             f"the exercises of {assignment} changed after submissions were entered",
             place=course.db_url,
             remedy="Give the cells their old grade ids back, or take the lesson out of the "
-            f"gradebook with `nbgrader db assignment remove {assignment} --force`.",
+            f"gradebook with `nbgrader db assignment remove {assignment} --force`: points and "
+            "comments by hand go with it, and its due date, so run `autograder backup` first.",
         ) from error
 
 

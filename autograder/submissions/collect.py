@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.console import Progress, json_text, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.lessons.model import Lesson
-from autograder.lms.identities import LmsStudent, remember
+from autograder.lms.identities import LmsStudent, former_holders, lms_students, remember
 from autograder.lms.interface import Owner
 from autograder.records.journal import only_grader
 from autograder.submissions.archive import ArchiveError
@@ -278,6 +278,10 @@ def _write(
         seen = _seen(found, matches, roster.number_of(student))
         if seen is None and first.named.owner.lms != FOLDER:
             notes.append(_NUMBER_UNKNOWN)
+        if seen is not None:
+            notes += _of_former(course, lesson, student, seen)
+        if unread := roster.unread_time(first.named.owner):
+            notes.append(f"the worksheet's time '{unread[:60]}' cannot be read: nobody is late")
         moment = roster.submitted_at(first.named.owner) or _latest(found)
         others = [name for name in parts[lesson] if name not in staged]
         state = hand_in(course, student, lesson, staged, moment, others)
@@ -316,6 +320,15 @@ def _seen(
             who, by_name = named.owner, matches[one.named.owner].by_name
             return LmsStudent(who.lms, who.name, who.number, named.file_id, by_name)
     return None
+
+
+def _of_former(
+    course: CourseDirectory, lesson: str, student: str, seen: LmsStudent
+) -> Iterator[str]:
+    """What to do with work of this person that was taken for somebody else's before."""
+    for former in former_holders(lms_students(course, lesson), student, seen):
+        place = course.submitted(former, lesson).relative_to(course.root)
+        yield f"{place} came from the same person before: take it out unless it is {former}'s"
 
 
 def _latest(found: Iterable[Candidate]) -> datetime | None:

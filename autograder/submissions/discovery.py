@@ -30,6 +30,7 @@ from autograder.submissions.handed_in_at import UnknownZone, time_in_utc
 NOTEBOOK_LIMIT_NBYTES = 64 * 2**20
 _TIME_NBYTES = 200
 _ID_NBYTES = 255  # the longest name of a folder that any usual file system takes
+_ID_CHARS = 128  # the longest id that nbgrader's tables take, where a database counts
 _NAMED = 5
 _CUT = "~"  # before the digest of an id that was too long
 _DIGEST_CHARS = 16
@@ -186,10 +187,11 @@ def student_id(name: str) -> str:
     text = raw.decode("utf-8", "surrogateescape")
     text = _ESCAPED.sub(lambda found: f"\\x{ord(found[0]) & 0xFF:02x}", text)
     whole = text.encode()
-    if len(whole) <= _ID_NBYTES:
+    if len(whole) <= _ID_NBYTES and len(text) <= _ID_CHARS:
         return text
     ending = f"{_CUT}{hashlib.sha256(raw).hexdigest()[:_DIGEST_CHARS]}"
-    return whole[: _ID_NBYTES - len(ending)].decode("utf-8", "ignore") + ending
+    start = whole[: _ID_NBYTES - len(ending)].decode("utf-8", "ignore")
+    return start[: _ID_CHARS - len(ending)] + ending
 
 
 def _folders(course: CourseDirectory, lesson: str) -> dict[str, Path]:

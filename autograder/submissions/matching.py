@@ -91,6 +91,11 @@ class Roster:
         participant = self.participants.get((owner.lms, owner.number))
         return participant.submitted_at if participant else None
 
+    def unread_time(self, owner: Owner) -> str:
+        """What the worksheet says of when `owner` handed in, where nobody can read it."""
+        participant = self.participants.get((owner.lms, owner.number))
+        return participant.unread_time if participant else ""
+
     @cached_property
     def signs(self) -> Signs:
         """By what the students are known."""

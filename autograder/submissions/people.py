@@ -30,6 +30,9 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _OF_CLASSROOM = "submissions"  # ps1-submissions holds the repositories of ps1
 _NO_LOGIN = nobody("it looks like a folder of ILIAS, and its login is not in lms_user_id")
+_NO_LOGIN_ALONE = nobody(
+    f"{_NO_LOGIN.reason}; if it is the assignment's folder, collect what is in it"
+)
 _NO_USER = nobody(
     "it looks like a repository on GitHub, or stands beside such, and what follows their common "
     "beginning is no user's name in lms_user_id"
@@ -123,6 +126,8 @@ def people_of(
     # below them, where names are people's own.
     if len(names) < 2 and not any(found.values()):
         return {}
+    if len(names) == 1 and found.get(names[0]) is _NO_LOGIN:
+        found[names[0]] = _NO_LOGIN_ALONE
     return {one: found.get(one) or unknown for one in names}
 
 

@@ -19,13 +19,15 @@ from autograder.console import json_text, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import AutograderError
 from autograder.lessons.model import Lesson
-from autograder.lms.identities import LmsStudent, lms_students
+from autograder.lms.identities import LmsStudent, lms_students, told_apart
 from autograder.lms.interface import Lms
 from autograder.records.journal import JournalError
 from autograder.records.model import UNJUDGED
 from autograder.reporting.class_results import LearnerResult, class_results
 from autograder.reporting.feedback import nobody, page_path, write_pages
+from autograder.reporting.lms.grades import numbers_of
 from autograder.reporting.status_texts import TO_INSTRUCTOR
+from autograder.submissions.matching import known_students
 
 _NAME_NBYTES, _KEPT_CHARS = 255, 60  # four bytes a character at most
 
@@ -104,7 +106,8 @@ def pack(course: CourseDirectory, lesson: Lesson, lms: Lms, student: str | None 
         student: Only theirs; None for everybody's.
     """
     rows = [row for row in class_results(course, lesson) if student in (None, row.student)]
-    people = {n: one for n, one in lms_students(course, lesson.slug).items() if one.lms == lms.name}
+    seen = {n: one for n, one in lms_students(course, lesson.slug).items() if one.lms == lms.name}
+    people = told_apart(seen, numbers_of(lms, known_students(course)))
     pages = {row.student: page_path(course, row.student, lesson) for row in rows}
     wrong = {row.student: _why_not(row, pages[row.student]) for row in rows}
     good = [row for row in rows if not wrong[row.student]]

@@ -15,7 +15,7 @@ from autograder.console import hand_over, say
 from autograder.course_directory import CourseDirectory, load_course
 from autograder.errors import UsageError
 from autograder.lessons.model import Lesson
-from autograder.lms.identities import LmsStudent, lms_students
+from autograder.lms.identities import LmsStudent, lms_students, told_apart
 from autograder.lms.interface import GradeLine, Lms
 from autograder.records.journal import write_bytes
 from autograder.reporting.class_results import LearnerResult, cautions, class_results
@@ -52,7 +52,8 @@ def run(
     directory = load_course(course, db=db)
     for lesson in lessons:
         rows, students = class_results(directory, lesson), known_students(directory)
-        text = lms_csv(lms, lesson, rows, students, _people(directory, lesson, lms))
+        people = _people(directory, lesson, lms, students)
+        text = lms_csv(lms, lesson, rows, students, people)
         if str(out) == "-":
             hand_over(text)
         else:
@@ -63,6 +64,8 @@ def run(
             say(line, file=sys.stderr)
         for line in without_points(rows):
             say(f"{lesson.slug}: without points: {line}", file=sys.stderr)
+        for line in unknown_to(lms, rows, students, people):
+            say(f"{lesson.slug}: {line}", file=sys.stderr)
         for line in unread(rows):
             say(f"{lesson.slug}: not all points yet: {line}", file=sys.stderr)
     return 0
@@ -96,6 +99,20 @@ def without_points(rows: Iterable[LearnerResult]) -> list[str]:
     return [f"{row.student}: {row.status}" for row in rows if row.score is None]
 
 
+def unknown_to(
+    lms: Lms,
+    rows: Iterable[LearnerResult],
+    students: Mapping[str, Student],
+    people: Mapping[str, LmsStudent],
+) -> list[str]:
+    """Who has points that the LMS cannot place, as nothing tells it who they are."""
+    known = {*people, *numbers_of(lms, students)}
+    names = [row.student for row in rows if row.score is not None and row.student not in known]
+    return (
+        [f"{lms.title} will not know whose points these are: {', '.join(names)}"] if names else []
+    )
+
+
 def unread(rows: Iterable[LearnerResult]) -> list[str]:
     """Whose points lack those for an answer in words that nobody has read, and for which."""
     return [f"{row.student}: {', '.join(row.unread)} to be read" for row in rows if row.unread]
@@ -118,9 +135,18 @@ def _line(
     )
 
 
-def _people(course: CourseDirectory, lesson: Lesson, lms: Lms) -> dict[str, LmsStudent]:
+def numbers_of(lms: Lms, students: Mapping[str, Student]) -> dict[str, str]:
+    """The numbers of an LMS that students.csv has; none where its column holds no numbers."""
+    told = {name: one.lms_user_id for name, one in students.items() if one.lms_user_id}
+    return told if lms.number_lasts else {}
+
+
+def _people(
+    course: CourseDirectory, lesson: Lesson, lms: Lms, students: Mapping[str, Student]
+) -> dict[str, LmsStudent]:
     """Who is who in the LMS; a number that lasts may have come with another lesson's archive."""
     files = sorted((course.state / "lms").glob("*.json")) if lms.number_lasts else []
     slugs = [*(path.stem for path in files), lesson.slug]
     known = {name: one for slug in slugs for name, one in lms_students(course, slug).items()}
-    return {name: one for name, one in known.items() if one.lms == lms.name}
+    theirs = {name: one for name, one in known.items() if one.lms == lms.name}
+    return told_apart(theirs, numbers_of(lms, students))
