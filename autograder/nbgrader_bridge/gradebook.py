@@ -139,8 +139,8 @@ class GradebookReader:
         return _Existing(course)
 
 
-def _complete(submission: SubmittedAssignment) -> None:
-    """Add rows for notebooks that the assignment did not have when it was entered first."""
+def _lacking(submission: SubmittedAssignment) -> Iterator[SubmittedNotebook]:
+    """Rows for notebooks that the assignment did not have when the submission was entered."""
     there = {one.notebook_id for one in submission.notebooks}
     for notebook in submission.assignment.notebooks:
         if notebook.id not in there:
@@ -149,6 +149,7 @@ def _complete(submission: SubmittedAssignment) -> None:
                 Grade(cell_id=cell.id, notebook=row)
             for cell in (*notebook.solution_cells, *notebook.task_cells):
                 Comment(cell_id=cell.id, notebook=row)
+            yield row
 
 
 class GradebookWriter(GradebookReader):
@@ -198,7 +199,7 @@ class GradebookWriter(GradebookReader):
                 submission = gradebook.update_or_create_submission(
                     record.lesson, record.student, timestamp=utc_of(record.submitted_at)
                 )
-            _complete(submission)
+                gradebook.db.add_all(_lacking(submission))
             gradebook.db.flush()
             self._extend(submission)
             by_cell = {one.test_id: record.exercise(one.name) for one in lesson.exercises}

@@ -223,6 +223,20 @@ def test_a_notebook_that_is_missing_costs_only_its_own_points(
     assert found["problem2"] == {"part-a": 0.0, "part-b": 0.0}
 
 
+@pytest.mark.exhaustive("whole gradings")
+def test_a_notebook_that_an_assignment_gets_later_is_entered_for_everybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in (1, 2):
+        cells = foreign.answer("a", "x = 1"), foreign.test_of("t", "assert x == 1", number)
+        for folder in ("source", "submitted/ada"):
+            foreign.write(tmp_path / folder / "ps1", f"p{number}", *cells)
+        assert main(["grade", "ps1"]) == 0
+    found = points(f"sqlite:///{tmp_path}/gradebook.db", "ps1", "ada")
+    assert found == {"p1": {"t": 1.0}, "p2": {"t": 2.0}}
+
+
 def test_a_bad_source_beside_a_good_one_is_told_and_the_good_one_is_graded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -23,7 +24,9 @@ from autograder.grading.backup import BackupError, back_up
 from autograder.grading.restore import restore as bring_back
 from autograder.lessons.model import find_lesson
 from autograder.lms.identities import lms_students
+from autograder.nbgrader_bridge.database_address import OtherGradebook
 from autograder.nbgrader_bridge.gradebook import GradebookWriter
+from autograder.nbgrader_bridge.gradebook_copy import put_back
 from autograder.nbgrader_bridge.gradebook_errors import GradebookError
 from autograder.records.journal import Journal, JournalError, only_grader
 from autograder.reporting.class_results import class_results
@@ -160,6 +163,47 @@ def test_a_backup_of_an_open_gradebook_is_consistent(
         gradebook.find_grade("test-flatten", SLUG, SLUG, "bob").manual_score = 2.0
         gradebook.db.flush()  # not committed: no part of any backup
         assert "1 points" in str(back_up(course, tmp_path / "kept.zip").gradebook)
+
+
+@pytest.mark.parametrize("action", ["backup", "restore"])
+def test_a_gradebook_that_is_locked_ends_it_and_says_so(
+    course: CourseDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    monkeypatch.setattr("autograder.nbgrader_bridge.gradebook_copy._WAIT_S", 0.3)
+    back_up(course, tmp_path / "kept.zip")
+    before = csv_of(course)
+    other = sqlite3.connect(course.root / "gradebook.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE" if action == "backup" else "BEGIN IMMEDIATE")
+    try:
+        with pytest.raises(GradebookError, match="locked"):
+            if action == "backup":
+                back_up(course, tmp_path / "another.zip")
+            else:
+                put_back(course, unpacked(tmp_path / "kept.zip"))
+    finally:
+        other.rollback()
+        other.close()
+    assert csv_of(course) == before
+
+
+def unpacked(file: Path) -> Path:
+    """The gradebook in a backup."""
+    with zipfile.ZipFile(file) as archive:
+        return Path(archive.extract("gradebook.db", file.parent / "out"))
+
+
+def test_what_is_brought_back_to_another_database_is_found_there(
+    course: CourseDirectory, tmp_path: Path
+) -> None:
+    before = csv_of(course)
+    back_up(course, tmp_path / "kept.zip")
+    destroy(course)
+    other = load_course(course.root, db=f"sqlite:///{tmp_path / 'other.db'}")
+    bring_back(other, tmp_path / "kept.zip")
+    assert csv_of(other) == before
+    graded(other, FakeRunner(lambda job: record(job.student, flatten(1.0), double())))
+    with pytest.raises(OtherGradebook, match=r"other\.db"):
+        graded(course, FakeRunner(lambda job: record(job.student)))
 
 
 def test_an_existing_file_is_replaced_only_when_told(

@@ -285,6 +285,28 @@ Participant 8,G. Hopper,grace@uni.example,Submitted,,-
 """
 
 
+@pytest.mark.parametrize(
+    ("time", "moment", "note"),
+    [
+        ("Friday, 16 January 2026, 5:43 PM", "2026-01-16T17:43:00+00:00", False),
+        ("Friday, January 16, 2026, 5:43 PM", "2026-01-16T17:43:00+00:00", False),
+        ("Freitag, 16. Januar 2026, 17:43", None, True),
+        ("-", None, False),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_told(
+    tmp_path: Path, time: str, moment: str | None, note: bool
+) -> None:
+    root = course(tmp_path)
+    heading = "Identifier,Full name,Email address,Last modified (submission)"
+    (root / "g.csv").write_text(f'{heading}\nParticipant 7,Ada,ada@uni.example,"{time}"\n')
+    roster = read_roster(load_course(root), worksheet=root / "g.csv", zone=UTC)
+    source = archive(root, (MOODLE.format("Ada Lovelace_7"), NOTEBOOK))
+    (taken,) = collect(load_course(root), source, select_lessons(root), roster).taken
+    assert taken.submitted_at == moment
+    assert any("cannot be read" in one for one in taken.notes) is note
+
+
 def test_another_number_of_canvas_than_the_known_one_makes_nobody_of_a_name(
     tmp_path: Path,
 ) -> None:
