@@ -41,8 +41,9 @@ class _Request:
 class KnownTests:
     """What the test cells of one lesson do next, wherever one of them has come to.
 
-    Nothing, where one of them has been seen to change what the others find: their names, an object
-    of the set-up cell's, a mode of torch's. Each runs in a checker before anything is known of it.
+    Nothing, where the lesson does not declare that they leave each other nothing, or where one was
+    seen to leave something: names, files, an object of the set-up cell's, a mode of torch's. Each
+    runs in a checker before anything is known of it.
     """
 
     def __init__(self, lesson: str = "", siblings: Siblings | None = None) -> None:
