@@ -501,7 +501,7 @@ def _task(cells: list[RawCell], id_: str, cell: RawCell) -> Exercise:
         asked = ""
     return Exercise(
         name=id_,
-        title=first_heading([cell], 1) or id_,
+        title=first_heading([{**cell, "source": asked}], 1) or id_,
         points=number(grader(cell).get("points")),
         answer_id=id_,
         answer_source=cell["source"],

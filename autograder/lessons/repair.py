@@ -201,6 +201,7 @@ class _Repair:
         self._remarks: dict[str, str] = {}
         self._shown = shown_texts(source)
         self._names_of: dict[int, frozenset[str]] = {}  # by the number of the handed-in cell
+        self._free: dict[int, bool] = {}  # likewise
         self._left_to_parse = 2 * MOST_PARSED_CHARS
 
     def carry_out(self) -> Repaired:
@@ -267,7 +268,13 @@ class _Repair:
         cell = self._cells[index]
         if index in self._taken or cell.get("id") in self._free_ids:
             return False
-        return _normal(cell["source"]) not in self._free_texts
+        return not self._is_of_the_lesson(index)
+
+    def _is_of_the_lesson(self, index: int) -> bool:
+        """Whether a handed-in cell is one that the lesson has between those of the exercises."""
+        if index not in self._free:
+            self._free[index] = _normal(self._cells[index]["source"]) in self._free_texts
+        return self._free[index]
 
     def _prefer_answers(self) -> None:
         """Of several cells with the grade id of an answer, take one in which something stands."""
@@ -401,7 +408,7 @@ class _Repair:
         own = ((i, cell) for i, cell in enumerate(self._cells) if i not in lessons)
         return any(
             cell["cell_type"] == "code"
-            and _normal(cell["source"]) not in self._free_texts
+            and not self._is_of_the_lesson(i)
             and names & self._defined(i)
             for i, cell in own
         )
@@ -563,7 +570,7 @@ def _grade_id(cell: RawCell) -> str:
 
 
 def _normal(source: str) -> str:
-    return "\n".join(line.rstrip() for line in source.strip().split("\n"))
+    return "\n".join(map(str.rstrip, source.strip().split("\n")))
 
 
 @lru_cache(maxsize=1_000)

@@ -93,7 +93,8 @@ class Worksheet:
 
     `title` is how a sentence names it, `columns` are the headings without which it is another
     file, `remedy` says where to get it. `participant` reads a line, with the zone of its times
-    (None for this machine's). Each line begins as `begin` says, whose group is the number.
+    (None for this machine's). Each line begins as `begin` says, whose group is the number; `signs`
+    are the headings of what people are known by.
     """
 
     title: str
@@ -101,6 +102,7 @@ class Worksheet:
     remedy: str
     participant: Callable[[Mapping[str, str], tzinfo | None], Participant]
     begin: re.Pattern[str]
+    signs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

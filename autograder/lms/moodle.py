@@ -71,6 +71,7 @@ class Moodle(Lms):
         "are hidden, reveal them first.",
         _participant,
         re.compile(r'^"?Participant ([0-9]+)"?[,;\t]', re.M),
+        ("Full name", "Email address"),
     )
     not_in_zip = (
         "Moodle's number of this learner is not known: `autograder collect` the archive that "

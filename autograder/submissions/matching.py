@@ -38,6 +38,11 @@ _TWO_LINES = (
     "the worksheet has two lines for this participant, of which one may stand in somebody's online "
     "text, as a quote follows a backslash there; take the column with the texts out of the file"
 )
+_UNCLEAR_LINE = (
+    "the worksheet's line for this participant has a quote behind a backslash in a name, so nobody "
+    "can tell what stands in it"
+)
+_OPEN = "\ufffe"  # ends what was read of a line before such a quote; nobody writes it
 _SEVERAL = nobody(
     "its name can be read in several ways, as a learner may have written numbers into it"
 )
@@ -265,7 +270,8 @@ def _by_lines(
 
     PHP leaves a quote alone that follows a backslash, so nobody can tell where such a text ends,
     and it may hold lines that look like others'. What stands before the first one is sure. Of the
-    others each has one line of their own: of whom there are two, nothing is known.
+    others each has one line of their own: of whom there are two, nothing is known. Of a line with
+    such a quote in it, only what stands before that is read.
     """
     sure = rows_of(text[: text.index(_UNCLEAR_QUOTE)], path)[:-1]  # its own line goes on
     known = {one.number: one for one in (sheet.participant(row, zone) for row in sure)}
@@ -273,7 +279,14 @@ def _by_lines(
     heading = text[: starts[0]] if starts else text
     found: dict[str, Participant] = {}
     for start, end in pairwise([*starts, len(text)]):
-        one = sheet.participant(rows_of(heading + text[start:end], path)[0], zone)
+        whole, mark, _ = text[start:end].partition(_UNCLEAR_QUOTE)
+        row = rows_of(heading + whole + (_OPEN if mark else ""), path)[0]
+        columns = list(row)
+        open_from = next((n for n, name in enumerate(columns) if _OPEN in row[name]), len(row))
+        row |= dict.fromkeys(columns[open_from:], "")
+        one = sheet.participant(row, zone)
+        if not set(sheet.signs).isdisjoint(columns[open_from:]):  # somebody's name, for example
+            one = Participant(one.number, one.name, doubt=_UNCLEAR_LINE)
         if one.number in found:
             one = Participant(one.number, one.name, doubt=_TWO_LINES)
         found[one.number] = one

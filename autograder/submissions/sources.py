@@ -80,7 +80,10 @@ def read_source(path: Path, sharing: Sharing | None = None) -> Iterator[ArchiveF
     elif path.name.lower().endswith(NOTEBOOK) and path.is_file():
         whole = path.resolve()
         folder, parts = whole.parent, tuple(map(shown_part, whole.parts[-2:]))
-        files = [_Listed((whole.name,), parts, "", whole.lstat())]
+        handed_in = whole if folder.name == _INBOUND else folder
+        is_inbound = handed_in.parent.name == _INBOUND
+        account = _account(handed_in.lstat()) if is_inbound else ""
+        files = [_Listed((whole.name,), parts, account, whole.lstat())]
     else:
         yield from read_archive(path, sharing=sharing)
         return
@@ -107,7 +110,9 @@ def _files(folder: Path) -> Iterator[_Listed]:
             remedy="Give the permission to read it, then run the command again.",
         ) from error
     try:
-        for one in _walk(handle, folder, (), ""):
+        is_handed_in = folder.parent.name == _INBOUND
+        account = _account(os.fstat(handle)) if is_handed_in else ""
+        for one in _walk(handle, folder, (), account):
             if not is_noise(one.parts):
                 yield one
     finally:

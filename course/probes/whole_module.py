@@ -21,7 +21,12 @@ from torch.nn.modules import module as _torchs_module
 
 from course.inspection.class_names import class_name
 
-__all__ = ["WholeModule", "places_of_modules", "places_of_parameters"]
+__all__ = ["WholeModule", "detached", "places_of_modules", "places_of_parameters"]
+
+
+def detached(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor without a graph, by torch's own method: an answer may hang another one on it."""
+    return torch.Tensor.detach(tensor)
 
 
 class WholeModule:
@@ -59,7 +64,7 @@ class WholeModule:
         buffers = _places(modules, "_buffers")
         saved = {*nn.Module.state_dict(self._module, keep_vars=True)}
         tensors = {**parameters, **buffers}
-        held = {name: one.detach().clone() for name, one in tensors.items()} if values else {}
+        held = {name: detached(one).clone() for name, one in tensors.items()} if values else {}
         return {
             "modules": {n: [self._number(one), class_name(one)] for n, one in modules.items()},
             "parameters": {name: self._number(one) for name, one in parameters.items()},
@@ -90,7 +95,7 @@ class WholeModule:
     def _gradient(self, tensor: torch.Tensor, values: bool) -> list[Any] | None:
         if not tensor.is_leaf or tensor.grad is None:
             return None
-        held = [tensor.grad.detach().clone()] if values else []
+        held = [detached(tensor.grad).clone()] if values else []
         return [self._number(tensor.grad), *held]
 
     def _tensor_hooks(self, tensor: torch.Tensor) -> list[int]:

@@ -22,7 +22,7 @@ from course.inspection.error_origin import is_misspelt
 from course.inspection.global_state import MISSPELT, watched
 from course.notebook import keep_names_through_tests, notebook_names
 from course.serialization import AnswerRef, Buffers, decode, digest_of, encode
-from course.serialization.received import Deferred, Probed, Value, as_node
+from course.serialization.received import Deferred, Probed, Value, as_node, take_missed
 from course.testing.calls import Written, call_as_code, written_call
 from course.testing.compare import SideEffect, mode_changes, side_effects
 from course.testing.inputs.cases import Case, columns
@@ -273,8 +273,12 @@ def use_backend(backend: Backend) -> None:
 
 
 def go_on_with(asked: Asked) -> None:
-    """Remember requests there from now on: the grading engine runs test cells by turns."""
+    """Remember requests there from now on: the grading engine runs test cells by turns.
+
+    What another cell looked at in vain is forgotten: it is nothing to the next check.
+    """
     _session.asked = asked
+    take_missed()
 
 
 def outcomes() -> list[CallOutcome]:

@@ -24,7 +24,7 @@ from torch import nn
 
 from course.inspection.class_names import class_name
 from course.probes.decorator import probe
-from course.probes.whole_module import WholeModule
+from course.probes.whole_module import WholeModule, detached
 
 __all__ = ["classified", "initialised", "stacked", "standardised"]
 
@@ -259,7 +259,7 @@ def initialised(
     after = dict(model.named_parameters())
     return {
         "whole": whole.now(),
-        "weights": {name: one.detach().clone() for name, one in after.items()},
+        "weights": {name: detached(one).clone() for name, one in after.items()},
         "same": [after.get(name) is one for name, one in before.items()],
         "flags": [[one.requires_grad, one.grad is None, one.is_leaf] for one in after.values()],
         "buffers": [one.clone() for one in model.buffers()],

@@ -458,6 +458,22 @@ def test_what_somebody_typed_into_moodle_is_no_line_of_its_worksheet(tmp_path: P
     }
 
 
+def test_a_name_with_a_quote_behind_a_backslash_tells_no_address(tmp_path: Path) -> None:
+    root = course(tmp_path)
+    (root / "grades.csv").write_text(
+        "Identifier,Full name,Email address,Status\n"
+        "Participant 8,G. Hopper,grace@uni.example,-\n"
+        'Participant 9,"M L\\",ada@uni.example,S,,-,x",mal@x.org,-\n'
+    )
+    where = load_course(root)
+    roster = read_roster(where, worksheet=root / "grades.csv", zone=UTC, system="moodle")
+    entries = [(MOODLE.format(who), NOTEBOOK) for who in ("M L_9", "G. Hopper_8")]
+    found = collect(where, archive(root, *entries), select_lessons(root), roster)
+    assert states(found) == {"grace": "new"}
+    (one,) = found.unmatched
+    assert "a quote behind a backslash in a name" in one.reason
+
+
 @pytest.mark.parametrize(
     ("name", "student"),
     [

@@ -375,6 +375,28 @@ def test_an_output_too_large_for_a_frame_is_left_out_and_no_forgery(
     assert len(shown(outcome, "own")) < 300_000
 
 
+def test_what_one_test_looks_at_in_vain_is_nothing_to_another(tmp_path: Path) -> None:
+    source = exam_cells()
+    source[3]["source"] = """check = Check("total")
+total = answer("total")
+check.equal(total(3).result, 9)
+### BEGIN HIDDEN TESTS
+check.that(total(5).result.plain == 25, name="five")
+check.that(total(7).result.plain == 49, name="seven")
+### END HIDDEN TESTS
+check.score(3)"""
+    source[5]["source"] = """check = Check("twice")
+twice = answer("twice")
+check.that(twice(3).result.plain[0] == 3, name="the first")
+### BEGIN HIDDEN TESTS
+check.equal(twice(4).result, [4, 5])
+### END HIDDEN TESTS
+check.score(2)"""
+    cells = exam_cells("def total(n):\n    return n * n", "def twice(n):\n    return {}[n]")
+    found = answers(grade(tmp_path, cells, source))
+    assert [one.score for one in found.values()] == [3.0, 0.0]
+
+
 def test_many_cells_with_much_output_leave_a_notebook_of_usual_size(tmp_path: Path) -> None:
     show = "from IPython.display import publish_display_data as show\n"
     cells = [code(f"{show}show({{'text/html': 'x' * 6_000_000}})", f"own-{n}") for n in range(8)]
