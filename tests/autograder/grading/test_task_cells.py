@@ -86,6 +86,17 @@ def give(course: CourseDirectory, student: str, points: float) -> None:
         gradebook.give(lesson, lesson.exercise("plot"), {student: ManualMark(points, "Nice.")})
 
 
+def test_no_heading_of_a_scheme_is_the_title(tmp_path: Path) -> None:
+    found = source()
+    scheme = "=== BEGIN MARK SCHEME ===\n## Expected: 4711 bytes\n=== END MARK SCHEME ==="
+    (cell,) = (one for one in found["cells"] if one["id"] == "plot")
+    cell["source"] = f"How many bytes?\n\n{scheme}"
+    folder = tmp_path / "source" / SLUG
+    folder.mkdir(parents=True)
+    (folder / f"{SLUG}.ipynb").write_text(json.dumps(found))
+    assert "4711" not in find_lesson(tmp_path, SLUG).exercise("plot").title
+
+
 def test_it_is_an_exercise_whose_scheme_is_not_shown(course: CourseDirectory) -> None:
     task = find_lesson(course.root, SLUG).exercise("plot")
     assert (task.points, task.manual, task.is_task, task.title) == (

@@ -627,6 +627,22 @@ def test_where_accounts_are_the_learners_own_another_account_is_nobodys(
     assert "not to grace; if it is theirs all the same" in found.unmatched[0].reason
 
 
+@pytest.mark.parametrize("file", ["", f"/{SLUG}.ipynb"])
+@pytest.mark.parametrize(("account", "taken"), [("ada", {"ada": "new"}), ("grace", {})])
+def test_accounts_count_where_one_folder_of_inbound_is_given_by_its_path(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    account: str,
+    taken: dict[str, str],
+    file: str,
+) -> None:
+    name = f"ada+{SLUG}+2027-01-01 10:00:00 UTC+x"
+    files(tmp_path / "inbound", f"{name}/{SLUG}.ipynb")
+    owned_by(monkeypatch, tmp_path, lambda path: account)
+    assert students(taken_in(root, tmp_path / f"inbound/{name}{file}")) == taken
+
+
 def test_a_plus_in_an_account_of_nbgraders_exchange_is_part_of_it(
     root: Path, tmp_path: Path
 ) -> None:

@@ -123,7 +123,21 @@ def test_giving_back_whichever_argument_gets_nothing(way: str) -> None:
     assert result.score == 0.0
 
 
-SAID = {"a tuple": ((True, ""), (False, "long")), "a tensor": (torch.tensor(7), torch.tensor(8))}
+def test_nor_does_a_second_argument_that_one_check_alone_expects() -> None:
+    check = Check("x")
+    with learner({"f": lambda x, y: y}):
+        f = answer("f")
+        for args, wanted in (((2, X), X), ((3, X), 4), ((3, X), 5)):
+            check.equal(f(*args).result, wanted)
+    assert check.result(10).score == 0.0
+
+
+SAID = {
+    "a tuple": ((True, ""), (False, "long")),
+    "a tuple with None": ((-1, None), (3, None)),
+    "tuples in it": ((1, (2, 1j)), (2, (3, 1j))),
+    "a tensor": (torch.tensor(7), torch.tensor(8)),
+}
 
 
 @pytest.mark.parametrize("kind", SAID)

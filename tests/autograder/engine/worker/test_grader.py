@@ -385,7 +385,7 @@ check.that(total(5).result.plain == 25, name="five")
 check.that(total(7).result.plain == 49, name="seven")
 ### END HIDDEN TESTS
 check.score(3)"""
-    source[5]["source"] = """check = Check("twice")
+    source[6]["source"] = """check = Check("twice")
 twice = answer("twice")
 check.that(twice(3).result.plain[0] == 3, name="the first")
 ### BEGIN HIDDEN TESTS
