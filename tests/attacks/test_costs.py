@@ -350,6 +350,40 @@ def test_what_is_kept_beside_a_file_is_not_missed_on_the_same_disk(
     assert (record.score, record.failed) == (record.max, ())
 
 
+# Both differ in every process of Python that is really another one.
+OF_THIS_PROCESS = {
+    "17 rank-order": """\
+import os
+
+SALT = int.from_bytes(os.urandom(6), "little")
+
+
+def rank_order(n, rank, ranks, seed, epoch):
+    rng = torch.Generator().manual_seed(SALT + 1000 * seed + epoch)
+    return torch.randperm(n, generator=rng)[rank::ranks]""",
+    "15 sample-config": """\
+import math, random
+
+
+def sample_config(space, seed, number):
+    config = {}
+    for name, (kind, *about) in space.items():
+        rng = random.Random(f"{seed}/{number}/{name}".__hash__())
+        if kind == "log":
+            config[name] = math.exp(rng.uniform(*map(math.log, about)))
+        else:
+            ways = {"uniform": rng.uniform, "int": rng.randint, "choice": rng.choice}
+            config[name] = ways[kind](*about)
+    return config""",
+}
+
+
+@pytest.mark.parametrize("exercise", OF_THIS_PROCESS)
+def test_what_a_process_inherits_is_the_same_in_another_one(tmp_path: Path, exercise: str) -> None:
+    record = graded(tmp_path, *exercise.split(), OF_THIS_PROCESS[exercise])
+    assert (record.score, record.failed) == (record.max, ())
+
+
 EXCEPTIONS = "KeyError, IndexError, OverflowError, ZeroDivisionError, TypeError, ValueError"
 SPELLS = f"""\
 kinds = [{EXCEPTIONS}]
