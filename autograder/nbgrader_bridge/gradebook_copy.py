@@ -124,7 +124,7 @@ def _patient() -> Callable[[int, int, int], None]:
     """Ends a copy that another program keeps waiting; Python itself would wait for ever."""
     until = time.monotonic() + _WAIT_S
 
-    def told(status: int, remaining: int, total: int) -> None:
+    def told(status: int, *_: int) -> None:
         if status in _LOCKED and time.monotonic() > until:
             raise sqlite3.OperationalError("database is locked")
 
