@@ -102,7 +102,7 @@ def told_apart(
         several = holders[one.number]
         said = {who for who in several if numbers.get(who) == one.number}
         sure = said or {who for who in several if who in people and not people[who].by_name}
-        if several == {student} or sure == {student}:
+        if not one.number or several == {student} or sure == {student}:
             kept[student] = one
     return kept
 

@@ -35,14 +35,14 @@ class CommonState:
             name: _written(one) for name, one in self._names.items() if type(one) not in _IMMUTABLE
         }
         self._state, self._threads = GlobalState(), threading.active_count()
-        self._files = files_in(Path.cwd())
+        self._files = _files_here()
 
     def has_changed(self, names: Mapping[str, Any]) -> bool:
         """Whether another cell might find something else now; random generators may go on."""
         now = _own(names)
         if now.keys() != self._names.keys() or any(now[n] is not self._names[n] for n in now):
             return True
-        if threading.active_count() != self._threads or files_in(Path.cwd()) != self._files:
+        if threading.active_count() != self._threads or _files_here() != self._files:
             return True
         if any(before is None or _written(now[n]) != before for n, before in self._values.items()):
             return True
@@ -61,6 +61,13 @@ def files_in(folder: Path) -> Files:
                 whole = about.st_size, about.st_mtime_ns, about.st_ino, about.st_mode
                 found[os.path.relpath(path, folder)] = whole if name in names else (about.st_mode,)
     return found
+
+
+def _files_here() -> Files:
+    try:
+        return files_in(Path.cwd())
+    except FileNotFoundError:  # a cell has removed the directory
+        return {}
 
 
 def _own(names: Mapping[str, Any]) -> dict[str, Any]:

@@ -107,6 +107,8 @@ def unknown_to(
 ) -> list[str]:
     """Who has points that the LMS cannot place, as nothing tells it who they are."""
     known = {*people, *numbers_of(lms, students)}
+    if not lms.number_lasts:  # then grades are imported by addresses, too
+        known |= {name for name, one in students.items() if one.email}
     names = [row.student for row in rows if row.score is not None and row.student not in known]
     return (
         [f"{lms.title} will not know whose points these are: {', '.join(names)}"] if names else []

@@ -19,7 +19,7 @@ from autograder.nbgrader_bridge.gradebook import GradebookWriter
 from autograder.records.model import Status
 from autograder.records.runner import Job
 from autograder.reporting.class_results import LearnerResult, class_results
-from autograder.reporting.lms.grades import lms_csv, without_points
+from autograder.reporting.lms.grades import lms_csv, unknown_to, without_points
 from autograder.submissions.class_list import Student
 from autograder.submissions.matching import known_students
 from tests.autograder import tiny
@@ -174,3 +174,15 @@ def test_one_file_for_several_lessons_is_refused(
     words = ["export", "--format", "moodle", "--out", "all.csv", "--course", str(tmp_path)]
     assert main.main(words) == 2
     assert "moodle reads one file a lesson" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lms", "told"),
+    [("moodle", ["Moodle will not know whose points these are: bob"]), ("canvas", [])],
+)
+def test_whose_points_an_lms_cannot_place_is_told(
+    rows: tuple[LearnerResult, ...], lms: str, told: list[str]
+) -> None:
+    students = {"ada": Student("ada", email="ada@uni.example", lms_user_id="7")}
+    people = {"bob": LmsStudent(lms, "Bob", "8")} if lms == "canvas" else {}
+    assert unknown_to(LMS[lms], rows, students, people) == told
