@@ -68,8 +68,8 @@ def answered(name: str) -> dict[str, Any]:
     return made
 
 
-def test_there_are_thirteen_of_them() -> None:
-    assert len(NAMES) == len(set(NAMES)) == 13
+def test_there_are_fourteen_of_them() -> None:
+    assert len(NAMES) == len(set(NAMES)) == 14
 
 
 def test_arguments_are_copied_or_called_where_there_is_one_to_call() -> None:
