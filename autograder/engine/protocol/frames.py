@@ -83,7 +83,7 @@ class FrameLimits:
 
     body_nbytes: int = 8 * 2**20
     total_nbytes: int = 64 * 2**20
-    buffers: int = 2**16 - 1  # what the head can say
+    buffers: int = 60_001  # of two documents, and a signature
 
 
 LIMITS = FrameLimits()

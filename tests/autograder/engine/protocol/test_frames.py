@@ -94,6 +94,7 @@ HEAD = struct.Struct("<4sBxHQI")
     [
         (b"x" * 40, "do not begin as a frame does"),
         (HEAD.pack(b"PMf1", 1, 0, 0, 2**31), "announces more than one may hold"),
+        (HEAD.pack(b"PMf1", 1, 60_002, 0, 2), "announces more than one may hold"),
         (HEAD.pack(b"PMf1", 1, 1, 0, 2) + struct.pack("<Q", 2**60), "has more bytes than one may"),
     ],
 )
