@@ -226,7 +226,10 @@ def test_an_export_to_an_lms_names_those_whose_words_are_unread(
 ) -> None:
     lesson = find_lesson(classes.root, SLUG)
     assert grades.run(classes.root, (lesson,), LMS["canvas"], out=Path("-")) == 0
-    assert capsys.readouterr().err == f"{SLUG}: not all points yet: ada: why to be read\n"
+    assert capsys.readouterr().err.splitlines() == [
+        f"{SLUG}: Canvas will not know whose points these are: ada, bob",
+        f"{SLUG}: not all points yet: ada: why to be read",
+    ]
 
 
 def test_the_report_counts_what_is_to_be_read_and_needs_nobody_else(
