@@ -218,7 +218,9 @@ def stand_in(folder: str) -> None:
         sys.path.append("")
 
 
-def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> None:
+def run_checker(
+    channel: int, shell: Shell, folder: str, text_chars: int, *, compares: bool
+) -> None:
     """Run the test cells that the worker sends, until it closes the channel.
 
     Args:
@@ -226,6 +228,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         shell: A prepared shell, in which they run.
         folder: Their working directory.
         text_chars: How many characters of text a cell may show.
+        compares: Whether it is looked at what a test cell leaves for others, objects of any size.
 
     Raises:
         FrameError: The worker has closed the channel.
@@ -261,7 +264,7 @@ def run_checker(channel: int, shell: Shell, folder: str, text_chars: int) -> Non
         go_on_with(cell.asked)
         for restore, state in cell.generators:
             restore(state)
-        common = CommonState(shell.user_ns) if asks else None
+        common = CommonState(shell.user_ns) if asks and compares else None
         is_crowded = address_space() - at_start > _CROWDED_NBYTES
         if asks:
             shell.execution_count = body["count"]

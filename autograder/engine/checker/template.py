@@ -159,7 +159,7 @@ def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> Non
     record_with(shell, lambda event: None, 0)
     if setup:
         shell.run(setup)
-    common, generators = CommonState(shell.user_ns), random_generators()
+    common, generators = CommonState(shell.user_ns if tests else {}), random_generators()
     rehearse(shell, dict.fromkeys(tests))  # a gate's lesson may have a test several times
     for restore, state in generators:
         restore(state)
@@ -168,7 +168,7 @@ def _prepare(shell: Shell, folder: str, setup: str, tests: Sequence[str]) -> Non
         raise RuntimeError("what a test cell started goes on, and a fork would lack it")
     if files_in(Path(folder)) != files:
         raise RuntimeError("a cell writes a file, and forks stand in another folder")
-    if common.has_changed(shell.user_ns):
+    if tests and common.has_changed(shell.user_ns):
         raise RuntimeError("a test cell changes what others find, and forks would find it changed")
     gc.collect()
     gc.freeze()

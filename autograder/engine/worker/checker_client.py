@@ -105,11 +105,13 @@ class CheckerMaterial:
         shell: A prepared shell; the test cells run in it.
         folder: The working directory of the test cells, with the lesson's files.
         limits: What a checker may use for what learners' code returns.
+        compares: Whether it is looked at what a test cell leaves for others.
     """
 
     shell: Shell
     folder: LessonFolder
     limits: Limits
+    compares: bool
 
     def template(self, setup: str, tests: Sequence[str]) -> CheckerTemplate:
         """A process that checkers can be forked from; it has run the set-up cell `setup`."""
@@ -317,4 +319,5 @@ def _run_checker(material: CheckerMaterial, channel: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(material.limits)
     with suppress(FrameError, OSError):  # the worker has closed the channel
-        run_checker(channel, material.shell, str(material.folder.path), material.limits.text_chars)
+        folder, most = str(material.folder.path), material.limits.text_chars
+        run_checker(channel, material.shell, folder, most, compares=material.compares)

@@ -211,7 +211,8 @@ class Grader:
         loopback = prepared.loopback
         limits = self._limits.with_loopback() if loopback else self._limits
         listener = self.listener
-        checkers = CheckerMaterial(self._shell, prepared.folder, limits)
+        compares = prepared.known.is_usable
+        checkers = CheckerMaterial(self._shell, prepared.folder, limits, compares)
         template = None if last_attempt else self._template_of(prepared, checkers)
         execution = Execution(
             steps,

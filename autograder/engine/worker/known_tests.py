@@ -60,6 +60,11 @@ class KnownTests:
         self._nbytes = 0
         self._is_usable = True
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether anything can be known, now or later."""
+        return self._is_usable
+
     def begin(self, test: CellPart) -> Replay | None:
         """The test cell at its beginning; None where nothing can be known of it."""
         for told in self._listener.hear():

@@ -91,6 +91,12 @@ def exam_cells(total: str = TOTAL, twice: str = TWICE, *, setup: str = SETUP) ->
     ]
 
 
+def rehearsed() -> Cell:
+    """A title cell that says of the test cells that they leave each other nothing."""
+    about = {"role": "title", "rehearsal": True}
+    return words("# An exam", "rehearsed") | {"metadata": {"course": about}}
+
+
 def notebook(cells: list[Cell]) -> dict[str, Any]:
     """A notebook of these cells."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}

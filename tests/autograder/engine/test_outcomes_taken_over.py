@@ -21,14 +21,10 @@ from tests.autograder.engine.exam import (
     exam_cells,
     graded_cell,
     hand_in,
+    rehearsed,
     solution,
-    words,
     write_lesson,
 )
-
-REHEARSED = words("# An exam", "rehearsed") | {
-    "metadata": {"course": {"role": "title", "rehearsal": True}}
-}
 
 OTHERWISE = "def total(x):\n    return sum(x.unbind())"
 ENDS = "def total(x):\n    import os\n    return x.sum() if x[0] == 0 else os._exit(3)"
@@ -38,7 +34,7 @@ LISTENS = "def total(x):\n    return x.sum() if x[0] == 0 else print(x)"
 
 def class_of(root: Path, source: list[Cell], handed_in: list[list[Cell]]) -> list[Outcome]:
     """What becomes of these submissions of one lesson, one after the other."""
-    lesson = write_lesson(root, [REHEARSED, *source])
+    lesson = write_lesson(root, [rehearsed(), *source])
     jobs = [hand_in(root, lesson, cells, f"s{n}") for n, cells in enumerate(handed_in)]
     return list(engine().run_many(jobs))
 

@@ -25,8 +25,8 @@ from tests.autograder.engine.exam import (
     graded_cell,
     hand_in,
     printed,
+    rehearsed,
     solution,
-    words,
     write_lesson,
 )
 
@@ -52,11 +52,6 @@ ADD_UP = "def add_up(x):\n    return x.sum()"
 NEARLY = "def add_up(x):\n    return x.sum() if len(x) < 9 else x.sum() + 1"
 
 
-TITLE = words("# An exam", "rehearsed") | {
-    "metadata": {"course": {"role": "title", "rehearsal": True}}
-}
-
-
 def cells(answer: str, test: str = REFERENCE, *, setup: str = SETUP) -> list[dict[str, Any]]:
     """The exam with an exercise more, which has a reference."""
     added = [solution("add-up", answer), graded_cell("add-up", test, 4)]
@@ -68,7 +63,7 @@ def graded(tmp_path: Path, test: str) -> list[Outcome]:
 
     Each calls its parameter differently: of two whose replies are the same, a checker runs one.
     """
-    lesson = write_lesson(tmp_path, [TITLE, *cells(ADD_UP, test)])
+    lesson = write_lesson(tmp_path, [rehearsed(), *cells(ADD_UP, test)])
     answers = [one.replace("x", f"x{n}") for n, one in enumerate([ADD_UP, NEARLY] * 4)]
     jobs = [hand_in(tmp_path, lesson, cells(a, test), f"s{n}") for n, a in enumerate(answers)]
     found = []
