@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -31,9 +31,7 @@ class CommonState:
     def __init__(self, names: Mapping[str, Any]) -> None:
         """Look at it; `names` are the shell's."""
         self._names = _own(names)
-        self._values = {
-            name: _written(one) for name, one in self._names.items() if type(one) not in _IMMUTABLE
-        }
+        self._values = {name: _written(one) for name, one in self._names.items() if not _stays(one)}
         self._state, self._threads = GlobalState(), threading.active_count()
         self._files = _files_here()
 
@@ -73,6 +71,14 @@ def _files_here() -> Files:
 def _own(names: Mapping[str, Any]) -> dict[str, Any]:
     """The names that cells bind, without those that IPython does."""
     return {n: one for n, one in names.items() if n[:1] != "_" and n not in _OF_IPYTHON}
+
+
+def _stays(value: Any) -> bool:
+    """Whether nothing of it is looked at: what cannot change, and other people's code."""
+    if isinstance(value, ModuleType):
+        return _state_of_module(value) is None
+    is_code = isinstance(value, FunctionType | BuiltinFunctionType | type)
+    return type(value) in _IMMUTABLE or (is_code and value.__module__ != "__main__")
 
 
 def _written(value: Any) -> bytes | None:
